@@ -1,0 +1,4 @@
+//! What is sent when, and what came of it?
+//!
+//! One thread's world is a `Shard`: sans I/O, given every moment as an argument. Drivers (epoll, io_uring) carry its
+//! bytes; the simulator runs it against invented servers on an invented clock.

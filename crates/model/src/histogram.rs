@@ -1,0 +1,95 @@
+//! A distribution of durations.
+
+use crate::Nanos;
+use hdrhistogram::Histogram;
+
+/// Durations from 1 ns to one hour, three significant digits (relative error of a quantile ≤ 0.1 %), with exact
+/// count, sum, sum of squares, least and greatest. Longer ones count as one hour in quantiles. 270 KiB.
+#[derive(Clone, Debug)]
+pub struct Latency {
+    histogram: Histogram<u64>,
+    sum: u128,
+    sum_of_squares: f64,
+    max: u64,
+    min: u64,
+}
+
+impl Latency {
+    /// A quantile is given only with this many samples beyond it.
+    pub const TAIL: u64 = 10;
+
+    pub fn new() -> Latency {
+        let histogram = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds are valid");
+        Latency { histogram, sum: 0, sum_of_squares: 0.0, max: 0, min: u64::MAX }
+    }
+
+    #[inline]
+    pub fn record(&mut self, it: Nanos) {
+        self.histogram.saturating_record(it.0);
+        self.sum += u128::from(it.0);
+        self.sum_of_squares += it.0 as f64 * it.0 as f64;
+        self.max = self.max.max(it.0);
+        self.min = self.min.min(it.0);
+    }
+
+    /// Adds all samples of `other`.
+    pub fn merge(&mut self, other: &Latency) {
+        self.histogram.add(&other.histogram).expect("equal bounds");
+        self.sum += other.sum;
+        self.sum_of_squares += other.sum_of_squares;
+        self.max = self.max.max(other.max);
+        self.min = self.min.min(other.min);
+    }
+
+    pub fn clear(&mut self) {
+        self.histogram.reset();
+        (self.sum, self.sum_of_squares, self.max, self.min) = (0, 0.0, 0, u64::MAX);
+    }
+
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// The smallest recorded value that at least a share `q` (0..=1) of samples does not exceed, or `None` when fewer
+    /// than [`Latency::TAIL`] samples lie beyond it.
+    pub fn quantile(&self, q: f64) -> Option<Nanos> {
+        let beyond = (self.count() as f64 * (1.0 - q)).round() as u64;
+        (beyond >= Latency::TAIL).then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
+    }
+
+    /// `None` without samples.
+    pub fn mean(&self) -> Option<Nanos> {
+        (self.count() > 0).then(|| Nanos((self.sum / u128::from(self.count())) as u64))
+    }
+
+    /// Population standard deviation, as pgbench prints it; `None` without samples.
+    pub fn deviation(&self) -> Option<Nanos> {
+        let n = self.count() as f64;
+        let mean = self.sum as f64 / n;
+        (n > 0.0).then(|| Nanos((self.sum_of_squares / n - mean * mean).max(0.0).sqrt() as u64))
+    }
+
+    pub fn max(&self) -> Option<Nanos> {
+        (self.count() > 0).then_some(Nanos(self.max))
+    }
+
+    pub fn min(&self) -> Option<Nanos> {
+        (self.count() > 0).then_some(Nanos(self.min))
+    }
+
+    /// Sum of all samples in nanoseconds.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// Sum of the squares of all samples, ns².
+    pub fn sum_of_squares(&self) -> f64 {
+        self.sum_of_squares
+    }
+}
+
+impl Default for Latency {
+    fn default() -> Latency {
+        Latency::new()
+    }
+}

@@ -1,0 +1,224 @@
+//! What a stretch of time brought.
+
+use crate::{Code, Latency, Nanos, Outcome, Record};
+
+/// What one thread, or after merging all of them, measured from one moment to another.
+#[derive(Clone, Debug)]
+pub struct Interval {
+    pub from: Nanos,
+    pub to: Nanos,
+    /// By script.
+    pub cells: Vec<Cell>,
+    /// From the intended start to the send, of arrivals that found an idle client: the generator's own lateness.
+    pub send_lag: Latency,
+    /// From the intended start to the send, of arrivals that had to wait for a client: the backlog.
+    pub backlog_wait: Latency,
+    /// From `connect` to the end of log-in.
+    pub connects: Latency,
+    pub refused: Failures,
+}
+
+/// What came of one script's arrivals.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    pub ok: u64,
+    /// Of `ok`: how many ended after the window; they are in the histograms, but not in the rate.
+    pub late: u64,
+    pub failed: Failures,
+    pub unknown: Failures,
+    pub dropped: u64,
+    /// Transactions that were tried more than once, and all tries beyond the first.
+    pub retried: u64,
+    pub retries: u64,
+    /// Of `ok`: how many had a response time above the latency limit.
+    pub above_limit: u64,
+    /// Of `ok` transactions.
+    pub response: Latency,
+    pub service: Latency,
+    /// By command of the script; empty unless asked for.
+    pub statements: Vec<Statement>,
+}
+
+/// What came of one command of a script.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    pub service: Latency,
+    pub failures: u64,
+    pub retries: u64,
+}
+
+/// Counts by code, without allocating: the first sixteen codes by name, the others together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failures {
+    named: [Option<(Code, u64)>; 16],
+    other: u64,
+}
+
+/// What the generator itself cost and suffered, one thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Effort {
+    pub user: Nanos,
+    pub system: Nanos,
+    /// Of `user` and `system`: waiting by spinning for a moment that was near.
+    pub spun: Nanos,
+    /// Ready to run, but without a processor; `None` where the kernel does not tell.
+    pub starved: Option<Nanos>,
+    /// Returns from the kernel's wait.
+    pub wakeups: u64,
+    /// The longest time between two looks at the clock while something was due.
+    pub longest_stall: Nanos,
+    /// Wall time of the measured window.
+    pub wall: Nanos,
+}
+
+impl Interval {
+    /// An empty interval; `statements[i]` is the number of commands of script i that are measured one by one.
+    pub fn new(statements: &[usize]) -> Interval {
+        Interval {
+            from: Nanos::ZERO,
+            to: Nanos::ZERO,
+            cells: statements.iter().map(|&n| Cell::new(n)).collect(),
+            send_lag: Latency::new(),
+            backlog_wait: Latency::new(),
+            connects: Latency::new(),
+            refused: Failures::default(),
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.cells.iter_mut().for_each(Cell::clear);
+        self.send_lag.clear();
+        self.backlog_wait.clear();
+        self.connects.clear();
+        self.refused = Failures::default();
+    }
+
+    /// Adds what `other` measured, in another thread or next in time.
+    pub fn merge(&mut self, other: &Interval) {
+        self.from = self.from.min(other.from);
+        self.to = self.to.max(other.to);
+        self.cells.iter_mut().zip(&other.cells).for_each(|(cell, other)| cell.merge(other));
+        self.send_lag.merge(&other.send_lag);
+        self.backlog_wait.merge(&other.backlog_wait);
+        self.connects.merge(&other.connects);
+        self.refused.merge(&other.refused);
+    }
+}
+
+impl Cell {
+    fn new(statements: usize) -> Cell {
+        let statement = || Statement { service: Latency::new(), failures: 0, retries: 0 };
+        Cell {
+            ok: 0,
+            late: 0,
+            failed: Failures::default(),
+            unknown: Failures::default(),
+            dropped: 0,
+            retried: 0,
+            retries: 0,
+            above_limit: 0,
+            response: Latency::new(),
+            service: Latency::new(),
+            statements: std::iter::repeat_with(statement).take(statements).collect(),
+        }
+    }
+
+    /// Counts one record. `limit` is the latency limit, `end` the end of the window.
+    #[inline]
+    pub fn record(&mut self, it: &Record, limit: Nanos, end: Nanos) {
+        match it.outcome {
+            Outcome::Ok => {
+                self.ok += 1;
+                self.late += u64::from(it.finished > end);
+                self.above_limit += u64::from(it.response() > limit);
+                self.response.record(it.response());
+                self.service.record(it.service());
+            }
+            Outcome::Failed(code) => self.failed.count(code),
+            Outcome::Unknown(code) => self.unknown.count(code),
+            Outcome::Dropped => self.dropped += 1,
+        }
+        if it.tries > 1 {
+            self.retried += 1;
+            self.retries += u64::from(it.tries) - 1;
+        }
+    }
+
+    /// Arrivals: every one of them has exactly one outcome.
+    pub fn arrivals(&self) -> u64 {
+        self.ok + self.failed.total() + self.unknown.total() + self.dropped
+    }
+
+    pub fn clear(&mut self) {
+        (self.ok, self.late, self.dropped) = (0, 0, 0);
+        (self.retried, self.retries, self.above_limit) = (0, 0, 0);
+        self.failed = Failures::default();
+        self.unknown = Failures::default();
+        self.response.clear();
+        self.service.clear();
+        for it in &mut self.statements {
+            it.service.clear();
+            (it.failures, it.retries) = (0, 0);
+        }
+    }
+
+    pub fn merge(&mut self, other: &Cell) {
+        self.ok += other.ok;
+        self.late += other.late;
+        self.dropped += other.dropped;
+        self.retried += other.retried;
+        self.retries += other.retries;
+        self.above_limit += other.above_limit;
+        self.failed.merge(&other.failed);
+        self.unknown.merge(&other.unknown);
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
+            mine.service.merge(&theirs.service);
+            mine.failures += theirs.failures;
+            mine.retries += theirs.retries;
+        }
+    }
+}
+
+impl Failures {
+    pub fn count(&mut self, code: Code) {
+        self.add(code, 1);
+    }
+
+    fn add(&mut self, code: Code, n: u64) {
+        for slot in &mut self.named {
+            match slot {
+                Some((known, count)) if *known == code => {
+                    *count += n;
+                    return;
+                }
+                Some(_) => {}
+                None => {
+                    *slot = Some((code, n));
+                    return;
+                }
+            }
+        }
+        self.other += n;
+    }
+
+    pub fn merge(&mut self, other: &Failures) {
+        other.iter().for_each(|(code, n)| self.add(code, n));
+        self.other += other.other;
+    }
+
+    /// The named codes with their counts, in the order of their first appearance.
+    pub fn iter(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
+        self.named.iter().flatten().copied()
+    }
+
+    /// Failures of codes beyond the first sixteen.
+    pub fn other(&self) -> u64 {
+        self.other
+    }
+
+    pub fn total(&self) -> u64 {
+        self.other + self.iter().map(|(_, n)| n).sum::<u64>()
+    }
+}

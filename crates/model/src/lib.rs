@@ -1,0 +1,18 @@
+//! The words that two or more crates share.
+//!
+//! Plain values: nothing here does I/O, decides, or forms a sentence.
+
+mod histogram;
+mod interval;
+mod measured;
+mod record;
+mod schedule;
+mod time;
+
+pub use histogram::Latency;
+pub use interval::{Cell, Effort, Failures, Interval, Statement};
+pub use measured::Measured;
+pub use record::{ClientId, Outcome, Record, ScriptId};
+pub use schedule::{Curve, Schedule, Spacing};
+pub use time::{Nanos, PerSecond};
+pub use wire::Code;

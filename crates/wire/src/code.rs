@@ -1,0 +1,48 @@
+//! Why did it fail, in one small value?
+
+use std::fmt;
+
+/// Why a request failed: what the server answered, or what the network did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Code {
+    /// Five ASCII characters of the error response's field `C`, e.g. `40001`; PostgreSQL manual, appendix A.
+    SqlState([u8; 5]),
+    /// HTTP status, 100..=599.
+    Http(u16),
+    /// `errno` of the socket, as Yandex.Tank numbers network codes: 104 reset, 110 timeout, 111 refused.
+    Net(u16),
+}
+
+impl Code {
+    /// The peer closed the connection in mid-reply; counted as `ECONNRESET`.
+    pub const RESET: Code = Code::Net(104);
+    /// A deadline of ours passed; `ETIMEDOUT`.
+    pub const TIMED_OUT: Code = Code::Net(110);
+    /// Nobody listens at the address; `ECONNREFUSED`.
+    pub const REFUSED: Code = Code::Net(111);
+    /// Bytes that are not the protocol's; `EPROTO`.
+    pub const PROTOCOL: Code = Code::Net(71);
+
+    /// True for a serialization failure, the first of the two that a retry may cure.
+    pub fn is_serialization_failure(self) -> bool {
+        self == Code::SqlState(*b"40001")
+    }
+
+    /// True for a detected deadlock, the second.
+    pub fn is_deadlock(self) -> bool {
+        self == Code::SqlState(*b"40P01")
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Code::SqlState(state) => state.iter().try_for_each(|&byte| {
+                let shown = if byte.is_ascii_graphic() { char::from(byte) } else { '?' };
+                write!(f, "{shown}")
+            }),
+            Code::Http(status) => write!(f, "HTTP {status}"),
+            Code::Net(errno) => write!(f, "net {errno}"),
+        }
+    }
+}

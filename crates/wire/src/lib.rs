@@ -1,0 +1,11 @@
+//! What do these bytes mean, and which bytes ask this?
+//!
+//! The PostgreSQL protocol 3.0 as pure functions and state machines. Nothing here does I/O, reads a clock or draws
+//! randomness; all three arrive as arguments. Imports nothing of ours.
+
+mod code;
+pub mod pg;
+mod template;
+
+pub use code::Code;
+pub use template::{Hole, Template, TemplateBuilder};

@@ -1,0 +1,1 @@
+//! Which bytes ask this statement?

@@ -1,0 +1,83 @@
+//! What did the server say?
+
+use crate::Code;
+
+/// What a prefix of the server's bytes meant.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// All that was fed is consumed; feed more.
+    More,
+    /// Log-in is complete and the session is idle.
+    Opened,
+    /// The columns of the rows that follow. Only while watched, see `Channel::watch`.
+    Columns(Columns<'a>),
+    /// One row. Only while watched.
+    Row(Row<'a>),
+    /// One statement ended, with its command tag such as `SELECT 1`. Only while watched.
+    Done(&'a [u8]),
+    /// The server awaits COPY data.
+    CopyIn,
+    /// An ErrorResponse. During log-in or with severity FATAL or PANIC the session is over; else `Ready` follows.
+    Error(Notice<'a>),
+    /// A NoticeResponse.
+    Notice(Notice<'a>),
+    /// ReadyForQuery: the acknowledgement of everything up to one Sync (or of one simple query).
+    Ready(Reply),
+}
+
+/// What one ReadyForQuery acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The SQLSTATE of the first ErrorResponse before it, if any.
+    pub error: Option<Code>,
+    /// Number of DataRow messages.
+    pub rows: u32,
+    /// Number of ParseComplete messages: how many statements of this batch are now prepared.
+    pub parsed: u16,
+    /// Number of statements completed (CommandComplete, EmptyQueryResponse, PortalSuspended).
+    pub statements: u16,
+    /// A statement was answered with the tag `ROLLBACK`. For a COMMIT this is a failure without an error.
+    pub rolled_back: bool,
+    /// A warning from `SyncRepWaitForLSN` came: what is committed is committed on this server only.
+    pub local_only: bool,
+    pub status: Status,
+}
+
+/// Transaction status of ReadyForQuery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Idle,
+    InTransaction,
+    Failed,
+}
+
+/// RowDescription, undecoded.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns<'a>(pub(crate) &'a [u8]);
+
+/// DataRow, undecoded.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a>(pub(crate) &'a [u8]);
+
+/// ErrorResponse or NoticeResponse: its fields, undecoded.
+#[derive(Clone, Copy, Debug)]
+pub struct Notice<'a>(pub(crate) &'a [u8]);
+
+/// Bytes that no PostgreSQL server sends. The connection is of no more use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProtocolError {
+    /// A length below 4, or above what the message may have.
+    BadLength { tag: u8, length: u32 },
+    /// A message that may not come now.
+    Unexpected { tag: u8 },
+    /// A message whose inside contradicts its length.
+    Malformed { tag: u8 },
+    /// The server asks for a kind of log-in that is not allowed by name, or not known.
+    Authentication { asked: u32 },
+    /// SCRAM: the server does not know the password, or the exchange was tampered with.
+    Scram(&'static str),
+    /// TLS was required and the server has none.
+    NoTls,
+    /// TLS alert or certificate; the text is rustls's.
+    Tls(&'static str),
+}

@@ -1,0 +1,181 @@
+//! Which bytes ask this, once the holes are filled?
+
+/// A request compiled once per run: bytes with holes, and lengths to mend once the holes are filled.
+///
+/// Rendering copies the fixed bytes, lets the caller append each argument in place, and writes the lengths
+/// (big-endian `i32`) that could not be known before. It allocates only when `out` must grow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Template {
+    bytes: Box<[u8]>,
+    steps: Box<[Step]>,
+}
+
+/// How an argument is framed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hole {
+    /// The bytes as they are: text within a simple query.
+    Raw,
+    /// A big-endian `i32` length, then the bytes; −1 and nothing for NULL: a parameter of Bind.
+    Counted,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    /// `bytes[from..to]` go out as they are.
+    Copy { from: u32, to: u32 },
+    Fill { arg: u16, hole: Hole },
+    /// Four bytes whose value is the distance from themselves to the matching `Close`.
+    Open,
+    Close,
+}
+
+impl Template {
+    /// Appends the request to `out`; `write(arg, out)` appends argument `arg` and says whether it is not NULL.
+    ///
+    /// A NULL in a raw hole leaves what `write` appended.
+    #[inline]
+    pub fn render(&self, out: &mut Vec<u8>, mut write: impl FnMut(u16, &mut Vec<u8>) -> bool) {
+        let mut open = 0;
+        for step in &self.steps {
+            match *step {
+                Step::Copy { from, to } => out.extend_from_slice(&self.bytes[from as usize..to as usize]),
+                Step::Fill { arg, hole: Hole::Raw } => {
+                    write(arg, out);
+                }
+                Step::Fill { arg, hole: Hole::Counted } => {
+                    let at = out.len();
+                    out.extend_from_slice(&[0; 4]);
+                    let length = if write(arg, out) { (out.len() - at - 4) as i32 } else { -1 };
+                    out[at..at + 4].copy_from_slice(&length.to_be_bytes());
+                }
+                Step::Open => {
+                    open = out.len();
+                    out.extend_from_slice(&[0; 4]);
+                }
+                Step::Close => {
+                    let length = (out.len() - open) as i32;
+                    out[open..open + 4].copy_from_slice(&length.to_be_bytes());
+                }
+            }
+        }
+    }
+
+    /// True when rendering appends nothing.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
+/// Builds a [`Template`] front to back; frames do not nest.
+#[derive(Debug, Default)]
+pub struct TemplateBuilder {
+    bytes: Vec<u8>,
+    steps: Vec<Step>,
+    holes_in_frame: usize,
+    frame: Option<(usize, usize)>,
+}
+
+impl TemplateBuilder {
+    /// Fixed bytes.
+    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        let from = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(bytes);
+        let to = self.bytes.len() as u32;
+        match self.steps.last_mut() {
+            Some(Step::Copy { to: end, .. }) => *end = to,
+            _ if from != to => self.steps.push(Step::Copy { from, to }),
+            _ => {}
+        }
+        self
+    }
+
+    /// A place for argument `arg`.
+    pub fn hole(&mut self, arg: u16, hole: Hole) -> &mut Self {
+        self.steps.push(Step::Fill { arg, hole });
+        self.holes_in_frame += 1;
+        self
+    }
+
+    /// One protocol message: its tag, a length, and what `body` adds. A body without holes gets its length now.
+    pub fn message(&mut self, tag: u8, body: impl FnOnce(&mut Self)) -> &mut Self {
+        assert!(self.frame.is_none(), "messages do not nest");
+        self.bytes(&[tag]);
+        self.frame = Some((self.steps.len(), self.bytes.len()));
+        self.steps.push(Step::Open);
+        self.holes_in_frame = 0;
+        body(self);
+        let (step, at) = self.frame.take().expect("set above");
+        if self.holes_in_frame == 0 {
+            let length = (self.bytes.len() - at + 4) as i32;
+            self.steps.truncate(step);
+            self.bytes.splice(at..at, length.to_be_bytes());
+            let (from, to) = (at as u32, self.bytes.len() as u32);
+            match self.steps.last_mut() {
+                Some(Step::Copy { to: end, .. }) => *end = to,
+                _ => self.steps.push(Step::Copy { from, to }),
+            }
+        } else {
+            self.steps.push(Step::Close);
+        }
+        self
+    }
+
+    /// The finished template.
+    pub fn build(self) -> Template {
+        Template { bytes: self.bytes.into(), steps: self.steps.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(build: impl FnOnce(&mut TemplateBuilder), args: &[Option<&str>]) -> Vec<u8> {
+        let mut builder = TemplateBuilder::default();
+        build(&mut builder);
+        let mut out = Vec::new();
+        builder.build().render(&mut out, |arg, out| {
+            args[arg as usize].is_some_and(|text| {
+                out.extend_from_slice(text.as_bytes());
+                true
+            })
+        });
+        out
+    }
+
+    #[test]
+    fn lengths_are_mended() {
+        let body = |it: &mut TemplateBuilder| {
+            it.message(b'B', |it| {
+                it.bytes(b"ab").hole(0, Hole::Counted).hole(1, Hole::Counted).bytes(b"z");
+            });
+            it.message(b'S', |_| {});
+        };
+        assert_eq!(
+            rendered(body, &[Some("12345"), None]),
+            b"B\0\0\0\x14ab\0\0\0\x0512345\xff\xff\xff\xffzS\0\0\0\x04"
+        );
+    }
+
+    #[test]
+    fn fixed_messages_become_one_copy() {
+        let mut builder = TemplateBuilder::default();
+        builder.message(b'E', |it| {
+            it.bytes(b"\0\0\0\0\0");
+        });
+        builder.message(b'S', |_| {});
+        let template = builder.build();
+        assert_eq!(template.steps.len(), 1);
+        assert_eq!(&*template.bytes, b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04");
+    }
+
+    #[test]
+    fn raw_holes_stand_in_the_text() {
+        let body = |it: &mut TemplateBuilder| {
+            it.message(b'Q', |it| {
+                it.bytes(b"select ").hole(0, Hole::Raw).bytes(b"\0");
+            });
+        };
+        assert_eq!(rendered(body, &[Some("42")]), b"Q\0\0\0\x0eselect 42\0");
+    }
+}
