@@ -7,6 +7,7 @@ mod interval;
 mod measured;
 mod record;
 mod schedule;
+pub mod summary;
 mod time;
 
 pub use histogram::Latency;
@@ -14,5 +15,6 @@ pub use interval::{Cell, Effort, Failures, Interval, Statement};
 pub use measured::Measured;
 pub use record::{ClientId, Outcome, Record, ScriptId};
 pub use schedule::{Curve, Schedule, Spacing};
+pub use summary::Summary;
 pub use time::{Nanos, PerSecond};
 pub use wire::Code;
