@@ -1,1 +1,6 @@
-//! See ARCHITECTURE.md.
+//! What does the system under test consist of, and how is it doing?
+//!
+//! Finds, starts, stops and fills the processes under test. Knows neither load nor analysis.
+
+pub mod find;
+pub mod supervisor;

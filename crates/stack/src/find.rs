@@ -1,0 +1,361 @@
+//! Where is PostgreSQL on this machine?
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Server programs that are ready to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installation {
+    /// The directory that holds `postgres` and `initdb`.
+    pub bin: PathBuf,
+    pub version: Version,
+    pub origin: Origin,
+}
+
+/// What `postgres --version` tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// 15 of 15.18.
+    pub major: u32,
+    /// As printed, with the packager's remark: `15.18 (Debian 15.18-0+deb12u1)`.
+    pub text: String,
+}
+
+/// Which of the usual places it was found in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A directory given on the command line.
+    Flag,
+    /// The variable `PGDYNO_PG_BIN`.
+    Variable,
+    /// The directory that `pg_config --bindir` names.
+    PgConfig,
+    Path,
+    /// `/usr/lib/postgresql/*/bin`: Debian, Ubuntu.
+    Debian,
+    /// `/usr/pgsql-*/bin`: the PostgreSQL project's packages for Red Hat's family.
+    RedHat,
+    Homebrew,
+    PostgresApp,
+    /// Fetched by us, see [`crate::embedded`].
+    Embedded,
+}
+
+/// Where to look.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// If given, the only place.
+    pub flag: Option<PathBuf>,
+    /// `PGDYNO_PG_BIN`; if set and there is no flag, the only place.
+    pub variable: Option<PathBuf>,
+    /// `PATH`.
+    pub path: OsString,
+    /// Below which the usual places lie: `/`, but in tests.
+    pub root: PathBuf,
+    /// Wanted major version; any, the newest first, when `None`.
+    pub major: Option<u32>,
+}
+
+/// Nothing usable was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotFound {
+    pub major: Option<u32>,
+    pub tried: Vec<Tried>,
+    /// What installs a server on this system.
+    pub install: &'static str,
+}
+
+/// One place that was looked at in vain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    pub origin: Origin,
+    pub place: PathBuf,
+    pub why: String,
+}
+
+impl Search {
+    /// This machine and this process's environment.
+    pub fn here(flag: Option<PathBuf>, major: Option<u32>) -> Search {
+        Search {
+            flag,
+            variable: std::env::var_os("PGDYNO_PG_BIN").filter(|it| !it.is_empty()).map(PathBuf::from),
+            path: std::env::var_os("PATH").unwrap_or_default(),
+            root: PathBuf::from("/"),
+            major,
+        }
+    }
+
+    /// The installation to use.
+    pub fn first(&self) -> Result<Installation, NotFound> {
+        let (mut found, tried) = self.all();
+        if found.is_empty() {
+            return Err(NotFound { major: self.major, tried, install: install_command(&self.root) });
+        }
+        Ok(found.swap_remove(0))
+    }
+
+    /// Every installation in the order of preference, and what was looked at in vain.
+    pub fn all(&self) -> (Vec<Installation>, Vec<Tried>) {
+        let (mut found, mut tried) = (Vec::<Installation>::new(), Vec::new());
+        for (origin, place) in self.places() {
+            match look(&place) {
+                Ok(version) if self.major.is_none_or(|it| it == version.major) => {
+                    if found.iter().all(|it| !same(&it.bin, &place)) {
+                        found.push(Installation { bin: place, version, origin });
+                    }
+                }
+                Ok(version) => tried.push(Tried { origin, place, why: format!("is {}", version.text) }),
+                Err(why) => tried.push(Tried { origin, place, why }),
+            }
+        }
+        (found, tried)
+    }
+
+    /// Directories to look at, most wanted first.
+    fn places(&self) -> Vec<(Origin, PathBuf)> {
+        if let Some(it) = &self.flag {
+            return vec![(Origin::Flag, it.clone())];
+        }
+        if let Some(it) = &self.variable {
+            return vec![(Origin::Variable, it.clone())];
+        }
+        let mut places = Vec::new();
+        let path: Vec<PathBuf> = std::env::split_paths(&self.path).filter(|it| it.is_absolute()).collect();
+        if let Some(program) = path.iter().map(|it| it.join("pg_config")).find(|it| it.is_file()) {
+            let answer = first_line(&program, "--bindir");
+            places.extend(answer.map(|it| (Origin::PgConfig, PathBuf::from(it))));
+        }
+        places
+            .extend(path.into_iter().filter(|it| it.join("postgres").exists()).map(|it| (Origin::Path, it)));
+        for (origin, parent, prefix, bin) in USUAL {
+            let parent = self.root.join(parent);
+            places.extend(numbered(&parent, prefix).into_iter().map(|it| (*origin, it.join(bin))));
+        }
+        places
+    }
+}
+
+/// Where packagers put servers: parent directory, what the name of a version's directory begins with, and the programs in it.
+const USUAL: &[(Origin, &str, &str, &str)] = &[
+    (Origin::Debian, "usr/lib/postgresql", "", "bin"),
+    (Origin::RedHat, "usr", "pgsql-", "bin"),
+    (Origin::Homebrew, "opt/homebrew/opt", "postgresql@", "bin"),
+    (Origin::Homebrew, "usr/local/opt", "postgresql@", "bin"),
+    (Origin::Homebrew, "home/linuxbrew/.linuxbrew/opt", "postgresql@", "bin"),
+    (Origin::PostgresApp, "Applications/Postgres.app/Contents/Versions", "", "bin"),
+];
+
+/// Directories named `<prefix><number>` in `parent`, the greatest number first.
+fn numbered(parent: &Path, prefix: &str) -> Vec<PathBuf> {
+    let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix(prefix)?.parse::<f32>().ok();
+    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+    let mut found: Vec<(f32, PathBuf)> =
+        entries.filter_map(|it| Some((number(&it.path())?, it.path()))).collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.into_iter().map(|(_, path)| path).collect()
+}
+
+/// The version of the server in `bin`, or why it cannot be used.
+pub(crate) fn look(bin: &Path) -> Result<Version, String> {
+    for program in ["postgres", "initdb"] {
+        if !bin.join(program).is_file() {
+            return Err(format!("has no `{program}`"));
+        }
+    }
+    let line = first_line(&bin.join("postgres"), "--version").ok_or("`postgres --version` fails")?;
+    Version::parse(&line).ok_or_else(|| format!("`postgres --version` prints {line:?}"))
+}
+
+impl Version {
+    /// Reads `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`, also `17beta1` and `18devel`.
+    fn parse(line: &str) -> Option<Version> {
+        let text = line.split_once("(PostgreSQL)")?.1.trim();
+        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        Some(Version { major: text[..digits].parse().ok()?, text: text.to_owned() })
+    }
+}
+
+fn first_line(program: &Path, argument: &str) -> Option<String> {
+    let output =
+        Command::new(program).arg(argument).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let line = text.lines().next()?.trim();
+    (output.status.success() && !line.is_empty()).then(|| line.to_owned())
+}
+
+fn same(a: &Path, b: &Path) -> bool {
+    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// The command that installs a server here, from `/etc/os-release`.
+pub fn install_command(root: &Path) -> &'static str {
+    let release = std::fs::read_to_string(root.join("etc/os-release")).unwrap_or_default();
+    let families = release
+        .lines()
+        .filter_map(|it| it.strip_prefix("ID=").or_else(|| it.strip_prefix("ID_LIKE=")))
+        .flat_map(|it| it.trim_matches('"').split(' '));
+    for family in families {
+        match family {
+            "debian" | "ubuntu" => return "apt-get install postgresql postgresql-contrib",
+            "fedora" | "rhel" | "centos" => return "dnf install postgresql-server postgresql-contrib",
+            "alpine" => return "apk add postgresql postgresql-contrib",
+            "arch" => return "pacman -S postgresql",
+            "suse" | "opensuse" => return "zypper install postgresql-server postgresql-contrib",
+            _ => {}
+        }
+    }
+    if cfg!(target_os = "macos") { "brew install postgresql@17" } else { "see postgresql.org/download" }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Origin::Flag => "the directory given",
+            Origin::Variable => "PGDYNO_PG_BIN",
+            Origin::PgConfig => "pg_config",
+            Origin::Path => "PATH",
+            Origin::Debian => "Debian's packages",
+            Origin::RedHat => "Red Hat's packages",
+            Origin::Homebrew => "Homebrew",
+            Origin::PostgresApp => "Postgres.app",
+            Origin::Embedded => "embedded",
+        })
+    }
+}
+
+impl fmt::Display for NotFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.major {
+            Some(major) => writeln!(f, "no PostgreSQL {major} server was found on this machine")?,
+            None => writeln!(f, "no PostgreSQL server was found on this machine")?,
+        }
+        for Tried { origin, place, why } in &self.tried {
+            writeln!(f, "  {origin}: {} {why}", place.display())?;
+        }
+        if self.tried.is_empty() {
+            writeln!(
+                f,
+                "  looked at pg_config, PATH and the places of Debian, Red Hat, Homebrew and Postgres.app"
+            )?;
+        }
+        write!(f, "install one: {}\nor name its directory: PGDYNO_PG_BIN=/path/to/bin", self.install)
+    }
+}
+
+impl std::error::Error for NotFound {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// Makes programs below a directory of its own: `place=version`; `pg_config=bindir` when the value begins with `/`.
+    fn machine(name: &str, programs: &[&str]) -> PathBuf {
+        let root = std::env::temp_dir().join(format!("pgdyno-find-{name}-{}", std::process::id()));
+        let script = |path: PathBuf, prints: &str| {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, format!("#!/bin/sh\necho '{prints}'\n")).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        std::fs::create_dir_all(&root).unwrap();
+        for program in programs {
+            let (place, value) = program.split_once('=').unwrap();
+            if let Some(bindir) = value.strip_prefix('/') {
+                script(root.join(place).join("pg_config"), &root.join(bindir).display().to_string());
+            } else {
+                script(root.join(place).join("postgres"), &format!("postgres (PostgreSQL) {value}"));
+                script(root.join(place).join("initdb"), "");
+            }
+        }
+        root
+    }
+
+    /// Looks for `major` (0: any) with `PATH` being `/on/path`, and compares `directory origin version` of all found.
+    fn check(name: &str, programs: &[&str], major: u32, flag: &str, variable: &str, expected: &str) {
+        let root = machine(name, programs);
+        let given = |it: &str| (!it.is_empty()).then(|| root.join(it));
+        let search = Search {
+            flag: given(flag),
+            variable: given(variable),
+            path: root.join("on/path").into(),
+            root: root.clone(),
+            major: (major > 0).then_some(major),
+        };
+        let (found, tried) = search.all();
+        let short = |path: &Path| path.strip_prefix(&root).unwrap_or(path).display().to_string();
+        let found = found.iter().map(|it| format!("{} {:?} {}", short(&it.bin), it.origin, it.version.text));
+        let tried = tried.iter().map(|it| format!("!{} {}", short(&it.place), it.why));
+        let got: Vec<String> = found.chain(tried).collect();
+        std::fs::remove_dir_all(&root).unwrap();
+        assert_eq!(got.join("; "), expected, "{name}");
+    }
+
+    #[test]
+    fn finds_in_order() {
+        let debian = &[
+            "usr/lib/postgresql/9.6/bin=9.6.1",
+            "usr/lib/postgresql/15/bin=15.2",
+            "usr/lib/postgresql/17/bin=17.1",
+        ];
+        check("nothing", &[], 0, "", "", "");
+        check(
+            "newest-first",
+            debian,
+            0,
+            "",
+            "",
+            "usr/lib/postgresql/17/bin Debian 17.1; usr/lib/postgresql/15/bin Debian 15.2; usr/lib/postgresql/9.6/bin Debian 9.6.1",
+        );
+        check(
+            "by-version",
+            debian,
+            15,
+            "",
+            "",
+            "usr/lib/postgresql/15/bin Debian 15.2; !usr/lib/postgresql/17/bin is 17.1; !usr/lib/postgresql/9.6/bin is 9.6.1",
+        );
+        let mixed = &["usr/lib/postgresql/17/bin=17.1", "on/path=16.3", "own=18beta1"];
+        check(
+            "path-before-packages",
+            mixed,
+            0,
+            "",
+            "",
+            "on/path Path 16.3; usr/lib/postgresql/17/bin Debian 17.1",
+        );
+        check("variable", mixed, 0, "", "own", "own Variable 18beta1");
+        check("flag-before-variable", mixed, 0, "on/path", "own", "on/path Flag 16.3");
+        check("wrong-flag-is-not-passed-over", mixed, 0, "nowhere", "", "!nowhere has no `postgres`");
+        let config = &["on/path=/usr/lib/postgresql/15/bin", "usr/lib/postgresql/15/bin=15.2"];
+        check("pg-config-once", config, 0, "", "", "usr/lib/postgresql/15/bin PgConfig 15.2");
+        let others = &[
+            "opt/homebrew/opt/postgresql@16/bin=16.1",
+            "Applications/Postgres.app/Contents/Versions/17/bin=17.2",
+        ];
+        check(
+            "macos",
+            others,
+            0,
+            "",
+            "",
+            "opt/homebrew/opt/postgresql@16/bin Homebrew 16.1; Applications/Postgres.app/Contents/Versions/17/bin PostgresApp 17.2",
+        );
+    }
+
+    #[test]
+    fn versions() {
+        let check = |line: &str, expected: Option<(u32, &str)>| {
+            let got = Version::parse(line);
+            assert_eq!(got.as_ref().map(|it| (it.major, it.text.as_str())), expected, "{line}");
+        };
+        check(
+            "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)",
+            Some((15, "15.18 (Debian 15.18-0+deb12u1)")),
+        );
+        check("postgres (PostgreSQL) 18beta1", Some((18, "18beta1")));
+        check("postgres (PostgreSQL) ", None);
+        check("psql 15", None);
+    }
+}

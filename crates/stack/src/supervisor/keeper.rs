@@ -1,0 +1,320 @@
+//! Who sees to it that nothing outlives us?
+//!
+//! The keeper is our own program, executed again in a session of its own. It is the parent of every process of the stack
+//! and, as a *subreaper*, also of what those leave behind. It reads orders from a socket whose other end only the
+//! supervisor holds; the kernel closes that end when the supervisor dies, even by `kill -9`, and the keeper then stops
+//! everything in reverse order and removes the run directory. Should the keeper itself be killed, the kernel signals its
+//! children (`PR_SET_PDEATHSIG`), and the next keeper removes the directory.
+
+use super::launch::{Launch, Sig, User};
+use super::protocol::{End, NodeId, Order, Word};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
+use rustix::process::{Pid, PidfdFlags, WaitOptions, kill_process, pidfd_open, wait};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Run directories begin so.
+const PREFIX: &str = "pgdyno-";
+
+/// The program `pgdyno keeper`: standard input is the socket to the supervisor. Never of use to a person.
+pub fn main() -> std::process::ExitCode {
+    let socket = match rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3) {
+        Ok(it) => UnixStream::from(it),
+        Err(_) => return std::process::ExitCode::from(2),
+    };
+    // A session of our own: Ctrl-C at the terminal is for the supervisor alone.
+    let _ = rustix::process::setsid();
+    if rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_err() {
+        return std::process::ExitCode::FAILURE;
+    }
+    let mut keeper = Keeper { socket, nodes: Vec::new(), run: None };
+    keeper.obey();
+    keeper.clear_away();
+    std::process::ExitCode::SUCCESS
+}
+
+struct Keeper {
+    socket: UnixStream,
+    /// In the order of their launch; those that ended are gone.
+    nodes: Vec<Node>,
+    run: Option<Run>,
+}
+
+struct Node {
+    id: NodeId,
+    pid: Pid,
+    /// Becomes readable when it ends.
+    pidfd: OwnedFd,
+    launch: Launch,
+}
+
+/// The run directory. The lock tells other keepers that it is in use.
+struct Run {
+    directory: PathBuf,
+    _lock: File,
+}
+
+impl Keeper {
+    /// Carries out orders until the supervisor is gone.
+    fn obey(&mut self) {
+        let (mut pending, mut chunk) = (Vec::new(), [0; 16 * 1024]);
+        loop {
+            self.wait_for_news(None);
+            if !self.reap() {
+                return;
+            }
+            match available(&self.socket, &mut chunk) {
+                Ok(Some(0)) | Err(_) => return,
+                Ok(Some(n)) => pending.extend_from_slice(&chunk[..n]),
+                Ok(None) => continue,
+            }
+            while let Some(end) = pending.iter().position(|&it| it == b'\n') {
+                let line: Vec<u8> = pending.drain(..=end).collect();
+                let answer = match serde_json::from_slice(&line) {
+                    Ok(order) => self.carry_out(order).unwrap_or_else(Word::Refused),
+                    Err(error) => Word::Refused(format!("not an order: {error}")),
+                };
+                if !self.say(&answer) {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn carry_out(&mut self, order: Order) -> Result<Word, String> {
+        match order {
+            Order::Open { base, owner } => {
+                let run =
+                    Run::create(&base, owner.as_ref()).map_err(|it| format!("{}: {it}", base.display()))?;
+                let directory = run.directory.clone();
+                self.run = Some(run);
+                Ok(Word::Opened(directory))
+            }
+            Order::Launch(id, launch) => {
+                let run = self.run.as_ref().ok_or("no run directory")?;
+                let node = Node::start(id, launch, &run.directory)?;
+                let pid = node.pid.as_raw_nonzero().get();
+                self.nodes.push(node);
+                Ok(Word::Launched { pid })
+            }
+            Order::Signal(id, signal) => {
+                let node = self.nodes.iter().find(|it| it.id == id).ok_or("it has ended")?;
+                kill_process(node.pid, signal.into()).map_err(|it| it.to_string())?;
+                Ok(Word::Done)
+            }
+            Order::Stop(id) => {
+                self.stop(id);
+                Ok(Word::Done)
+            }
+        }
+    }
+
+    /// True if the supervisor is still there to hear it.
+    fn say(&mut self, word: &Word) -> bool {
+        let mut line = serde_json::to_vec(word).expect("words are plain data");
+        line.push(b'\n');
+        self.socket.write_all(&line).is_ok()
+    }
+
+    /// Sleeps until an order comes, a node ends, or `patience` has passed.
+    fn wait_for_news(&self, patience: Option<Duration>) {
+        let patience = patience.map(|it| Timespec::try_from(it).expect("patience is short"));
+        let mut fds: Vec<PollFd<'_>> =
+            self.nodes.iter().map(|it| PollFd::new(&it.pidfd, PollFlags::IN)).collect();
+        if patience.is_none() {
+            fds.push(PollFd::new(&self.socket, PollFlags::IN));
+        }
+        let _ = poll(&mut fds, patience.as_ref());
+    }
+
+    /// Collects what has ended, and reports nodes; false if the supervisor is gone.
+    fn reap(&mut self) -> bool {
+        let mut heard = true;
+        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            let Some(at) = self.nodes.iter().position(|it| it.pid == pid) else { continue };
+            let node = self.nodes.remove(at);
+            let end = match (status.exit_status(), status.terminating_signal()) {
+                (Some(status), _) => End::Exit(status),
+                (None, signal) => End::Signal(signal.unwrap_or(0)),
+            };
+            heard &= self.say(&Word::Ended(node.id, end));
+        }
+        heard
+    }
+
+    /// Stops one node, step by step; returns when it has ended.
+    fn stop(&mut self, id: NodeId) {
+        let Some(node) = self.nodes.iter().find(|it| it.id == id) else { return };
+        let pid = node.pid;
+        // A stopped process would keep a polite signal waiting.
+        let _ = kill_process(pid, Sig::Cont.into());
+        for step in node.launch.stop.clone() {
+            let _ = kill_process(pid, step.signal.into());
+            let until = Instant::now() + step.patience;
+            while self.nodes.iter().any(|it| it.id == id) && Instant::now() < until {
+                self.wait_for_news(Some(until.saturating_duration_since(Instant::now())));
+                self.reap();
+            }
+            if self.nodes.iter().all(|it| it.id != id) {
+                return;
+            }
+        }
+        let _ = kill_process(pid, Sig::Kill.into());
+        while self.nodes.iter().any(|it| it.id == id) {
+            self.wait_for_news(Some(Duration::from_millis(100)));
+            self.reap();
+        }
+    }
+
+    /// Stops all nodes in reverse order, then whatever they left behind, and removes the run directory.
+    fn clear_away(&mut self) {
+        while let Some(id) = self.nodes.last().map(|it| it.id) {
+            self.stop(id);
+        }
+        let left = Instant::now() + Duration::from_secs(10);
+        // What our children leave behind is ours now, and killing one may hand us its children.
+        while Instant::now() < left {
+            for orphan in children() {
+                let _ = kill_process(orphan, Sig::Kill.into());
+            }
+            match wait(WaitOptions::NOHANG) {
+                Err(Errno::CHILD) => break,
+                Ok(Some(_)) => {}
+                // Killed, but not yet dead.
+                _ => std::thread::sleep(Duration::from_millis(1)),
+            }
+        }
+        if let Some(run) = self.run.take() {
+            let _ = std::fs::remove_dir_all(&run.directory);
+        }
+    }
+}
+
+/// Processes whose parent we are, by `proc(5)`.
+fn children() -> Vec<Pid> {
+    let ours = std::process::id().to_string();
+    let parent = |stat: &str| stat.rsplit_once(')')?.1.split_whitespace().nth(1).map(str::to_owned);
+    let numbers = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = numbers.filter_map(|it| it.file_name().to_str()?.parse::<i32>().ok());
+    numbers
+        .filter(|it| {
+            let stat = std::fs::read(format!("/proc/{it}/stat")).unwrap_or_default();
+            parent(&String::from_utf8_lossy(&stat)).is_some_and(|it| it == ours)
+        })
+        .filter_map(Pid::from_raw)
+        .collect()
+}
+
+impl Node {
+    fn start(id: NodeId, launch: Launch, run: &Path) -> Result<Node, String> {
+        let log = run.join("log").join(format!("{}.log", launch.name));
+        let open = || OpenOptions::new().create(true).append(true).mode(0o600).open(&log);
+        let (stdout, stderr) = match (open(), open()) {
+            (Ok(stdout), Ok(stderr)) => (stdout, stderr),
+            (Err(error), _) | (_, Err(error)) => return Err(format!("{}: {error}", log.display())),
+        };
+        let (program, arguments) = launch.argv.split_first().ok_or("nothing to start")?;
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .envs(launch.env.iter().map(|(name, value)| (name, value)))
+            .current_dir(&launch.directory)
+            .stdin(Stdio::null())
+            .stdout(stdout)
+            .stderr(stderr)
+            .process_group(0);
+        if let Some(user) = &launch.user {
+            // The standard library drops the supplementary groups too.
+            command.uid(user.uid).gid(user.gid);
+        }
+        let keeper = rustix::process::getpid();
+        let orphaned = launch.orphaned.into();
+        // SAFETY: between fork and exec only system calls without allocation or locks are made.
+        unsafe {
+            command.pre_exec(move || {
+                rustix::process::set_parent_process_death_signal(Some(orphaned))?;
+                // The keeper may have died before the line above.
+                if rustix::process::getppid() == Some(keeper) { Ok(()) } else { Err(Errno::SRCH.into()) }
+            });
+        }
+        let child = command.spawn().map_err(|it| format!("{}: {it}", Path::new(program).display()))?;
+        let pid = Pid::from_child(&child);
+        let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|it| {
+            let _ = kill_process(pid, Sig::Kill.into());
+            format!("pidfd_open: {it}")
+        })?;
+        Ok(Node { id, pid, pidfd, launch })
+    }
+}
+
+impl Run {
+    /// Makes `base/pgdyno-…` with `log`, which is ours, and `home`, which is the `owner`'s.
+    fn create(base: &Path, owner: Option<&User>) -> io::Result<Run> {
+        sweep(base);
+        let directory = fresh(base, if owner.is_some() { 0o711 } else { 0o700 })?;
+        let lock = File::create_new(directory.join("lock"))?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        let run = Run { directory, _lock: lock };
+        for name in ["log", "home"] {
+            DirBuilder::new().mode(0o700).create(run.directory.join(name))?;
+        }
+        if let Some(owner) = owner {
+            std::os::unix::fs::chown(run.directory.join("home"), Some(owner.uid), Some(owner.gid))?;
+        }
+        Ok(run)
+    }
+}
+
+/// A new directory in `base`, with exactly this mode.
+fn fresh(base: &Path, mode: u32) -> io::Result<PathBuf> {
+    let mut number = std::process::id();
+    loop {
+        let directory = base.join(format!("{PREFIX}{number}"));
+        match DirBuilder::new().mode(0o700).create(&directory) {
+            Ok(()) => {
+                std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(mode))?;
+                return Ok(directory);
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => number = number.wrapping_add(1_000_003),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Removes run directories of keepers that were killed: ours by owner, and no longer locked.
+fn sweep(base: &Path) {
+    let me = rustix::process::geteuid().as_raw();
+    for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
+        let named = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let ours = entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == me);
+        if !named || !ours {
+            continue;
+        }
+        // Without a lock it is just being made.
+        let Ok(lock) = File::open(entry.path().join("lock")) else { continue };
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// What is there to read now: `None` if nothing is.
+fn available(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    match recv(socket, buffer, RecvFlags::DONTWAIT) {
+        Ok((n, _)) => Ok(Some(n)),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

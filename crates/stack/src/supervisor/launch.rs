@@ -1,0 +1,138 @@
+//! What is to be started, as whom, and how is it asked to stop?
+
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// One process to start. Plain data: it travels to the keeper as a line of JSON, so it holds no secret but in files.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Launch {
+    /// Names the node in messages, and its log file.
+    pub name: String,
+    /// Program, by its full path, and arguments. Visible to every user of the machine.
+    pub argv: Vec<OsString>,
+    /// The whole environment but for `PATH`, which is ours. Nothing is inherited.
+    pub env: Vec<(String, OsString)>,
+    /// Working directory.
+    pub directory: PathBuf,
+    /// Whom it runs as; ourselves when `None`.
+    pub user: Option<User>,
+    /// How it is asked to stop, politely first; each step waits for the end before the next. SIGKILL follows in any case.
+    pub stop: Vec<Step>,
+    /// What the kernel sends it if the keeper itself is killed.
+    pub orphaned: Sig,
+}
+
+/// One attempt to stop a process.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Step {
+    pub signal: Sig,
+    pub patience: Duration,
+}
+
+/// The signals of which a clean or a quick end can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Sig {
+    Hup,
+    Int,
+    Quit,
+    Term,
+    Kill,
+    Stop,
+    Cont,
+}
+
+/// Someone to run as.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct User {
+    pub name: String,
+    pub uid: u32,
+    pub gid: u32,
+}
+
+impl Launch {
+    /// A program that ends on SIGTERM.
+    pub fn new(name: &str, program: impl Into<OsString>, directory: &Path) -> Launch {
+        Launch {
+            name: name.to_owned(),
+            argv: vec![program.into()],
+            env: vec![("LC_ALL".to_owned(), "C".into()), ("HOME".to_owned(), directory.into())],
+            directory: directory.to_owned(),
+            user: None,
+            stop: vec![Step { signal: Sig::Term, patience: Duration::from_secs(5) }],
+            orphaned: Sig::Kill,
+        }
+    }
+
+    pub fn arg(mut self, it: impl Into<OsString>) -> Launch {
+        self.argv.push(it.into());
+        self
+    }
+
+    pub fn args<T: Into<OsString>>(mut self, many: impl IntoIterator<Item = T>) -> Launch {
+        self.argv.extend(many.into_iter().map(Into::into));
+        self
+    }
+
+    pub fn as_user(mut self, user: Option<&User>) -> Launch {
+        self.user = user.cloned();
+        self
+    }
+}
+
+impl User {
+    /// Whom the stack runs as: ourselves (`None`) unless we are root; then `postgres`, or else `nobody`.
+    ///
+    /// Servers refuse to run as root, and so they should.
+    pub fn unprivileged() -> Result<Option<User>, String> {
+        if !rustix::process::geteuid().is_root() {
+            return Ok(None);
+        }
+        let accounts = std::fs::read_to_string("/etc/passwd").map_err(|it| format!("/etc/passwd: {it}"))?;
+        let known = ["postgres", "nobody"].into_iter().find_map(|name| User::in_accounts(&accounts, name));
+        let missing =
+            "we are root, and there is neither a user `postgres` nor a user `nobody` to run servers as";
+        known.map(Some).ok_or_else(|| missing.to_owned())
+    }
+
+    /// Reads lines of `passwd(5)`.
+    fn in_accounts(accounts: &str, name: &str) -> Option<User> {
+        let fields = accounts.lines().map(|it| it.split(':').collect::<Vec<_>>());
+        let found = fields.into_iter().find(|it| it.len() >= 4 && it[0] == name)?;
+        Some(User { name: name.to_owned(), uid: found[2].parse().ok()?, gid: found[3].parse().ok()? })
+    }
+}
+
+impl From<Sig> for rustix::process::Signal {
+    fn from(it: Sig) -> Self {
+        match it {
+            Sig::Hup => Self::HUP,
+            Sig::Int => Self::INT,
+            Sig::Quit => Self::QUIT,
+            Sig::Term => Self::TERM,
+            Sig::Kill => Self::KILL,
+            Sig::Stop => Self::STOP,
+            Sig::Cont => Self::CONT,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users() {
+        let accounts =
+            "root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\nbad\npostgres:x:q:1::/:/\n";
+        let check = |name: &str, expected: Option<(u32, u32)>| {
+            assert_eq!(User::in_accounts(accounts, name).map(|it| (it.uid, it.gid)), expected, "{name}");
+        };
+        check("nobody", Some((65534, 65534)));
+        check("root", Some((0, 0)));
+        check("postgres", None);
+        check("bad", None);
+        check("missing", None);
+    }
+}

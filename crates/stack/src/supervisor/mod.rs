@@ -1,0 +1,342 @@
+//! Which processes of the stack run, and how do they begin and end?
+
+pub mod keeper;
+mod launch;
+mod protocol;
+
+pub use launch::{Launch, Sig, Step, User};
+pub use protocol::{End, NodeId};
+
+use protocol::{Order, Word};
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Starts processes through a [`keeper`], and knows of their ends. Dropping it stops them all, in reverse order.
+#[derive(Debug)]
+pub struct Supervisor {
+    keeper: Child,
+    socket: UnixStream,
+    /// Bytes of words not yet complete.
+    pending: Vec<u8>,
+    directory: PathBuf,
+    user: Option<User>,
+    names: Vec<String>,
+    ended: HashMap<NodeId, End>,
+}
+
+/// How the keeper is executed: the program and its first arguments.
+#[derive(Clone, Debug)]
+pub struct KeeperProgram {
+    pub program: PathBuf,
+    pub arguments: Vec<&'static str>,
+}
+
+impl KeeperProgram {
+    /// `pgdyno keeper`, where we are pgdyno.
+    pub fn ourselves() -> KeeperProgram {
+        // Not the path: the file may have been replaced by a new build since.
+        let exe = PathBuf::from("/proc/self/exe");
+        let program = if exe.exists() { exe } else { std::env::current_exe().unwrap_or(exe) };
+        KeeperProgram { program, arguments: vec!["keeper"] }
+    }
+}
+
+/// Our surroundings failed us: which node, what was attempted, why, and the last lines of its log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub node: String,
+    pub attempt: String,
+    pub why: String,
+    pub log: Vec<String>,
+}
+
+/// Whether a node is ready to serve.
+#[derive(Debug)]
+pub enum Answer<T> {
+    Ready(T),
+    /// And what it says instead.
+    NotYet(String),
+    /// Waiting longer does not help.
+    Never(String),
+}
+
+/// How many lines of a log a [`Failure`] shows.
+const LOG_LINES: usize = 12;
+
+impl Supervisor {
+    /// Starts a keeper with a run directory of its own, on a disk that the user of the stack can reach.
+    pub fn start(keeper: &KeeperProgram) -> Result<Supervisor, Failure> {
+        let failure = |why: String| Failure::new("keeper", "start", why);
+        let user = User::unprivileged().map_err(failure)?;
+        let base = scratch_base(user.as_ref()).map_err(failure)?;
+        let (ours, theirs) = UnixStream::pair().map_err(|it| failure(it.to_string()))?;
+        let child = Command::new(&keeper.program)
+            .arg0("pgdyno")
+            .args(&keeper.arguments)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|it| failure(format!("{}: {it}", keeper.program.display())))?;
+        let mut supervisor = Supervisor {
+            keeper: child,
+            socket: ours,
+            pending: Vec::new(),
+            directory: PathBuf::new(),
+            user: user.clone(),
+            names: Vec::new(),
+            ended: HashMap::new(),
+        };
+        match supervisor.order(&Order::Open { base, owner: user }) {
+            Ok(Word::Opened(directory)) => supervisor.directory = directory,
+            Ok(word) => return Err(failure(format!("it answered {word:?}"))),
+            Err(why) => return Err(failure(why)),
+        }
+        Ok(supervisor)
+    }
+
+    /// Whom nodes should run as; ourselves when `None`.
+    pub fn user(&self) -> Option<&User> {
+        self.user.as_ref()
+    }
+
+    /// A private directory on disk, writable by [`Supervisor::user`], that ends with us: data, sockets, configuration.
+    pub fn home(&self) -> PathBuf {
+        self.directory.join("home")
+    }
+
+    /// The process number of the keeper.
+    pub fn keeper_pid(&self) -> u32 {
+        self.keeper.id()
+    }
+
+    /// Writes a file that only [`Supervisor::user`] and we can read; it ends with us.
+    pub fn private_file(&self, name: &str, contents: &[u8]) -> io::Result<PathBuf> {
+        let path = self.directory.join(name);
+        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        if let Some(user) = &self.user {
+            fchown(&file, Some(user.uid), Some(user.gid))?;
+        }
+        file.write_all(contents)?;
+        Ok(path)
+    }
+
+    /// Starts a process; whether it is ready is to be asked with [`Supervisor::await_ready`].
+    pub fn launch(&mut self, launch: Launch) -> Result<NodeId, Failure> {
+        let id = NodeId(self.names.len() as u32);
+        self.names.push(launch.name.clone());
+        match self.order(&Order::Launch(id, launch)) {
+            Ok(Word::Launched { .. }) => Ok(id),
+            Ok(word) => Err(self.failure(id, "start", format!("the keeper answered {word:?}"))),
+            Err(why) => Err(self.failure(id, "start", why)),
+        }
+    }
+
+    /// Runs a process to its end, which must be a success and come within `patience`.
+    pub fn run(&mut self, launch: Launch, patience: Duration) -> Result<(), Failure> {
+        let id = self.launch(launch)?;
+        let until = Instant::now() + patience;
+        while Instant::now() < until {
+            match self.ended.get(&id) {
+                Some(End::Exit(0)) => return Ok(()),
+                Some(end) => return Err(self.failure(id, "run", format!("it {end}"))),
+                None => self.listen(id, until.saturating_duration_since(Instant::now()))?,
+            }
+        }
+        let _ = self.stop(id);
+        Err(self.failure(id, "run", format!("it did not end within {patience:?}")))
+    }
+
+    /// Asks until the node is ready; fails at once if it ends.
+    pub fn await_ready<T>(
+        &mut self,
+        id: NodeId,
+        patience: Duration,
+        mut ask: impl FnMut() -> Answer<T>,
+    ) -> Result<T, Failure> {
+        let until = Instant::now() + patience;
+        let mut pause = Duration::from_millis(5);
+        loop {
+            let last = match ask() {
+                Answer::Ready(it) => return Ok(it),
+                Answer::NotYet(why) => why,
+                Answer::Never(why) => return Err(self.failure(id, "become ready", why)),
+            };
+            // Not a blind sleep: the end of the node wakes us.
+            self.listen(id, pause)?;
+            pause = (pause * 2).min(Duration::from_millis(50));
+            if let Some(end) = self.ended.get(&id) {
+                return Err(self.failure(id, "become ready", format!("it {end}")));
+            }
+            if Instant::now() >= until {
+                let why = format!("not within {patience:?}; last answer: {last}");
+                return Err(self.failure(id, "become ready", why));
+            }
+        }
+    }
+
+    /// How the node ended, if it has.
+    pub fn ended(&mut self, id: NodeId) -> Option<End> {
+        let _ = self.listen(id, Duration::ZERO);
+        self.ended.get(&id).copied()
+    }
+
+    pub fn signal(&mut self, id: NodeId, signal: Sig) -> Result<(), Failure> {
+        let done = self.order(&Order::Signal(id, signal));
+        done.map(drop).map_err(|why| self.failure(id, &format!("get {signal:?}"), why))
+    }
+
+    /// Stops one node in its own way; returns how it ended.
+    pub fn stop(&mut self, id: NodeId) -> Result<End, Failure> {
+        self.order(&Order::Stop(id)).map_err(|why| self.failure(id, "stop", why))?;
+        self.ended
+            .get(&id)
+            .copied()
+            .ok_or_else(|| self.failure(id, "stop", "its end was not seen".to_owned()))
+    }
+
+    /// The last lines that a node wrote to its standard output and error.
+    pub fn log(&self, name: &str, lines: usize) -> Vec<String> {
+        let path = self.directory.join("log").join(format!("{name}.log"));
+        let text = std::fs::read(path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text[text.len().saturating_sub(64 * 1024)..]).into_owned();
+        let all: Vec<&str> = text.lines().collect();
+        all[all.len().saturating_sub(lines)..].iter().map(|&it| it.to_owned()).collect()
+    }
+
+    fn failure(&self, id: NodeId, attempt: &str, why: String) -> Failure {
+        let node = self.names[id.0 as usize].clone();
+        let log = self.log(&node, LOG_LINES);
+        Failure { node, attempt: attempt.to_owned(), why, log }
+    }
+
+    /// Gives an order and returns the keeper's answer to it.
+    fn order(&mut self, order: &Order) -> Result<Word, String> {
+        let gone = |error: io::Error| format!("the keeper is gone: {error}");
+        let mut line = serde_json::to_vec(order).expect("orders are plain data");
+        line.push(b'\n');
+        self.socket.write_all(&line).map_err(gone)?;
+        loop {
+            if let Some(word) = self.hear(None).map_err(gone)? {
+                return match word {
+                    Word::Refused(why) => Err(why),
+                    word => Ok(word),
+                };
+            }
+        }
+    }
+
+    /// Takes note of ends until `patience` has passed or one came; `id` is the node for whose sake.
+    fn listen(&mut self, id: NodeId, patience: Duration) -> Result<(), Failure> {
+        let before = self.ended.len();
+        let until = Instant::now() + patience;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            // A timeout of zero would mean for ever.
+            let heard = self.hear(Some(left.max(Duration::from_micros(1))));
+            heard.map_err(|it| self.failure(id, "be watched", format!("the keeper is gone: {it}")))?;
+            if self.ended.len() > before || left.is_zero() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next word that is not the end of a node; `None` after an end, or when `patience` has passed.
+    fn hear(&mut self, patience: Option<Duration>) -> io::Result<Option<Word>> {
+        loop {
+            if let Some(end) = self.pending.iter().position(|&it| it == b'\n') {
+                let line: Vec<u8> = self.pending.drain(..=end).collect();
+                return match serde_json::from_slice(&line)? {
+                    Word::Ended(id, end) => {
+                        self.ended.insert(id, end);
+                        Ok(None)
+                    }
+                    word => Ok(Some(word)),
+                };
+            }
+            let mut chunk = [0; 4096];
+            self.socket.set_read_timeout(patience)?;
+            match self.socket.read(&mut chunk) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(n) => self.pending.extend_from_slice(&chunk[..n]),
+                Err(it) if it.kind() == ErrorKind::Interrupted => {}
+                Err(it) if it.kind() == ErrorKind::WouldBlock => return Ok(None),
+                Err(it) => return Err(it),
+            }
+        }
+    }
+}
+
+impl Drop for Supervisor {
+    /// Waits until everything is stopped and removed. The keeper bounds the time by its steps.
+    fn drop(&mut self) {
+        let _ = self.socket.shutdown(Shutdown::Both);
+        let _ = self.keeper.wait();
+    }
+}
+
+impl Failure {
+    fn new(node: &str, attempt: &str, why: String) -> Failure {
+        Failure { node: node.to_owned(), attempt: attempt.to_owned(), why, log: Vec::new() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} could not {}: {}", self.node, self.attempt, self.why)?;
+        if !self.log.is_empty() {
+            write!(f, "\nthe last lines of its log:")?;
+            self.log.iter().try_for_each(|line| write!(f, "\n  {line}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// A TCP port of the loopback interface that was free a moment ago.
+pub fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// Where the run directory goes: `TMPDIR`, `/var/tmp` or `/tmp`, the first that lies on a disk and that the user of the
+/// stack can reach; the first reachable one if all lie in memory.
+///
+/// On a disk, because data lies there and a server on a memory file system has no real fsync. Not `XDG_RUNTIME_DIR`:
+/// that is in memory and closed to other users.
+fn scratch_base(user: Option<&User>) -> Result<PathBuf, String> {
+    let tried = std::env::var_os("TMPDIR").map(PathBuf::from);
+    let tried: Vec<PathBuf> = tried.into_iter().chain(["/var/tmp".into(), "/tmp".into()]).collect();
+    let reachable = |it: &&PathBuf| it.is_dir() && (user.is_none() || open_to_all(it)) && writable(it);
+    let usable: Vec<&PathBuf> = tried.iter().filter(reachable).collect();
+    let on_disk = usable.iter().find(|it| !in_memory(it));
+    let names = || tried.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(", ");
+    let found = on_disk
+        .or(usable.first())
+        .ok_or_else(|| format!("none of {} can be used for scratch files", names()))?;
+    Ok(found.canonicalize().unwrap_or_else(|_| found.to_path_buf()))
+}
+
+fn writable(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
+/// True if every user may pass through it and the directories above it.
+fn open_to_all(path: &Path) -> bool {
+    path.ancestors()
+        .all(|it| it.metadata().is_ok_and(|it| it.permissions().mode() & 0o001 != 0 || it.uid() != 0))
+}
+
+/// True on tmpfs and ramfs; magic numbers by `statfs(2)`.
+fn in_memory(path: &Path) -> bool {
+    rustix::fs::statfs(path).is_ok_and(|it| matches!(it.f_type as u32, 0x0102_1994 | 0x8584_58f6))
+}

@@ -1,0 +1,54 @@
+//! What do supervisor and keeper say to each other?
+//!
+//! Lines of JSON over one socket pair. The supervisor orders, the keeper answers each order with one word; `Ended` comes
+//! unasked. When the supervisor's end closes, for whatever reason, the keeper clears everything away.
+
+use super::launch::{Launch, Sig, User};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+
+/// Numbers the processes of one supervisor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct NodeId(pub u32);
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Order {
+    /// First of all: make the run directory below `base`; its `home` belongs to `owner`.
+    Open {
+        base: PathBuf,
+        owner: Option<User>,
+    },
+    Launch(NodeId, Launch),
+    Signal(NodeId, Sig),
+    /// Stop it in its own way; answered when it has ended.
+    Stop(NodeId),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Word {
+    Opened(PathBuf),
+    Launched {
+        pid: i32,
+    },
+    Done,
+    /// The order could not be carried out.
+    Refused(String),
+    Ended(NodeId, End),
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum End {
+    Exit(i32),
+    Signal(i32),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            End::Exit(status) => write!(f, "exited with status {status}"),
+            End::Signal(signal) => write!(f, "was ended by signal {signal}"),
+        }
+    }
+}
