@@ -1,6 +1,7 @@
 //! When arrivals are wanted.
 
 use crate::{Nanos, PerSecond};
+use std::ops::Add;
 
 /// What makes the next transaction start.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,10 +21,21 @@ pub enum Curve {
     Chain(Vec<Curve>),
 }
 
+impl Curve {
+    /// From the first ramp's begin to the last one's end.
+    pub fn lasting(&self) -> Nanos {
+        match self {
+            Curve::Ramp { lasting, .. } => *lasting,
+            Curve::Chain(parts) => parts.iter().map(Curve::lasting).fold(Nanos::ZERO, Nanos::add),
+        }
+    }
+}
+
 /// How arrivals lie within the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spacing {
-    /// The n-th arrival at the moment at which the curve's integral reaches n.
+    /// In each ramp, the n-th arrival (from 0) at the moment at which the ramp's integral reaches n. As Yandex.Tank
+    /// counts: a ramp begins with an arrival and has as many as the whole part of its integral.
     Even,
     /// A Poisson process whose intensity is the curve: independent users.
     Poisson,

@@ -1,0 +1,309 @@
+//! Which curve does a schedule in Yandex.Tank's grammar mean, or what is wrong with it?
+//!
+//! ```text
+//! schedule := part { part }                     with blanks, newlines or nothing between
+//! part     := line(a, b, duration)              from rate a to rate b
+//!           | const(rate, duration)
+//!           | step(a, b, increment, duration)   levels a, a±increment, …; the last exactly at b
+//! rate     := digits [ . digits ]               per second
+//! duration := [Nd][Nh][Nm][N[s]]                whole numbers; bare ones are seconds
+//! ```
+//!
+//! What Tank reads otherwise than it is written (`1.5s`, `-1`, text between the parts) is refused.
+
+use super::mistake::{Mistake, Mistakes};
+use model::{Curve, Nanos, PerSecond};
+use std::ops::Range;
+
+/// More is beyond one machine.
+pub const MAX_RATE: PerSecond = PerSecond(1e7);
+
+/// 100 days: up to 2^53 ns (104 days) a double keeps every nanosecond apart.
+pub const MAX_LASTING: Nanos = Nanos::from_secs(100 * 86_400);
+
+/// Lines, constants and levels of steps in one schedule.
+pub const MAX_RAMPS: usize = 100_000;
+
+const PARTS: [(&str, &str); 3] = [
+    ("line", "line(from, to, duration)"),
+    ("const", "const(rate, duration)"),
+    ("step", "step(from, to, increment, duration)"),
+];
+
+const ANY_PART: &str =
+    "`line(from, to, duration)`, `const(rate, duration)` or `step(from, to, increment, duration)`";
+
+/// Reads a schedule, or tells all mistakes in it (up to a hundred).
+pub fn parse(text: &str) -> Result<Curve, Mistakes> {
+    let mut reader = Reader { text, at: 0, ramps: Vec::new(), lasting: Nanos::ZERO, mistakes: Vec::new() };
+    reader.parts();
+    let Reader { mut ramps, mistakes, .. } = reader;
+    match (mistakes.is_empty(), ramps.len()) {
+        (false, _) => Err(Mistakes::new(text, mistakes)),
+        (true, 1) => Ok(ramps.remove(0)),
+        (true, _) => Ok(Curve::Chain(ramps)),
+    }
+}
+
+/// A stretch of the text, in bytes.
+type Span = Range<usize>;
+
+/// A rate in millionths per second: decimals add up exactly.
+type Micro = u64;
+
+const MICRO: f64 = 1e6;
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    ramps: Vec<Curve>,
+    lasting: Nanos,
+    mistakes: Vec<Mistake>,
+}
+
+impl<'a> Reader<'a> {
+    fn parts(&mut self) {
+        while self.mistakes.len() < Mistakes::MAX && !self.text[self.at..].trim_start().is_empty() {
+            self.part();
+        }
+        if self.ramps.is_empty() && self.mistakes.is_empty() && self.text.trim().is_empty() {
+            self.wrong(0..self.text.len(), "nothing stands here", "a schedule such as `const(100, 60s)`");
+        }
+    }
+
+    /// One part, with whatever stands before it.
+    fn part(&mut self) {
+        let begin = self.at;
+        let Some(bracket) = self.text[begin..].find(['(', ')']).map(|i| begin + i) else {
+            self.at = self.text.len();
+            return self.between(self.trimmed(begin..self.at));
+        };
+        self.at = bracket + 1;
+        if self.text[bracket..].starts_with(')') {
+            return self.between(self.trimmed(begin..self.at));
+        }
+        let name = self.last_word(begin..bracket);
+        self.between(self.trimmed(begin..name.start));
+        let inner = self.inner(bracket);
+        self.known(name, inner);
+    }
+
+    /// What stands between the brackets; leaves `at` behind the part.
+    fn inner(&mut self, bracket: usize) -> Span {
+        let begin = bracket + 1;
+        let end = self.text[begin..].find(['(', ')']).map_or(self.text.len(), |i| begin + i);
+        if self.text[end..].starts_with(')') {
+            self.at = end + 1;
+            return begin..end;
+        }
+        // The next part has begun already, or the text is over.
+        let end = if end < self.text.len() { self.last_word(begin..end).start } else { end };
+        self.at = end;
+        let inner = self.trimmed(begin..end);
+        self.wrong(bracket..inner.end.max(begin), "this bracket is never closed", "`)` behind the duration");
+        begin..end
+    }
+
+    fn between(&mut self, junk: Span) {
+        if !junk.is_empty() {
+            let found = format!("{} is no part of a schedule", self.quote(&junk));
+            self.wrong(junk, found, ANY_PART);
+        }
+    }
+
+    fn known(&mut self, name: Span, inner: Span) {
+        let word = &self.text[name.clone()];
+        let Some((known, usage)) = PARTS.into_iter().find(|(known, _)| *known == word) else {
+            let meant = PARTS.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
+            let write = meant.map_or(ANY_PART.to_owned(), |(known, _)| format!("`{known}`"));
+            let found = match word {
+                "" => "a bracket without a name".to_owned(),
+                "ramp" | "wait" | "start" => {
+                    format!("`{word}` starts instances; a schedule is made of rates")
+                }
+                _ => format!("{} is no kind of part", self.quote(&name)),
+            };
+            let span = if name.is_empty() { name.start..name.start + 1 } else { name };
+            return self.wrong(span, found, write);
+        };
+        let values = self.values(inner.clone());
+        let wanted = usage.split(',').count();
+        if values.len() != wanted {
+            let found = format!("{known} takes {wanted} values, here are {}", values.len());
+            return self.wrong(name.start..inner.end.max(name.end), found, format!("`{usage}`"));
+        }
+        let rates: Vec<Option<Micro>> = values[..wanted - 1].iter().map(|span| self.rate(span)).collect();
+        let lasting = self.duration(&values[wanted - 1]);
+        let (Some(rates), Some(lasting)) = (rates.into_iter().collect::<Option<Vec<_>>>(), lasting) else {
+            return;
+        };
+        match rates[..] {
+            [rate] => self.levels(name, rate, rate, 1, lasting),
+            [_, _] if lasting == Nanos::ZERO => {
+                let last = values[wanted - 1].clone();
+                self.wrong(last, "a line that lasts no time has no slope", "a duration of at least `1s`");
+            }
+            [from, to] => self.push(name, 1, lasting, [(from, to)].into_iter()),
+            [_, _, 0] => {
+                let third = values[2].clone();
+                self.wrong(third, "steps of 0 never arrive", "an increment above 0");
+            }
+            [from, to, increment] => self.levels(name, from, to, increment, lasting),
+            _ => unreachable!("no part takes more than three rates"),
+        }
+    }
+
+    /// Levels `from`, `from` ± `increment`, …, and one at exactly `to`.
+    fn levels(&mut self, name: Span, from: Micro, to: Micro, increment: Micro, lasting: Nanos) {
+        let count = from.abs_diff(to).div_ceil(increment) + 1;
+        let level = move |i: u64| {
+            if from <= to { to.min(from + i * increment) } else { to.max(from.saturating_sub(i * increment)) }
+        };
+        self.push(name, count, lasting, (0..count).map(level).map(|rate| (rate, rate)));
+    }
+
+    /// Adds `count` ramps that last `lasting` each, unless the schedule would become too large.
+    fn push(&mut self, name: Span, count: u64, lasting: Nanos, rates: impl Iterator<Item = (Micro, Micro)>) {
+        let room = (MAX_RAMPS - self.ramps.len()) as u64;
+        if count > room {
+            let found = format!("{count} levels here; a schedule has at most {MAX_RAMPS}");
+            return self.wrong(name, found, "larger increments, or fewer parts");
+        }
+        let total = Nanos(lasting.0.saturating_mul(count)) + self.lasting;
+        if total > MAX_LASTING {
+            let days = total.0 / Nanos::from_secs(86_400).0;
+            let found = format!("here the schedule has grown to {days} days; it lasts at most 100");
+            return self.wrong(name, found, "shorter durations");
+        }
+        self.lasting = total;
+        let rate = |micro: Micro| PerSecond(micro as f64 / MICRO);
+        self.ramps.extend(rates.map(|(from, to)| Curve::Ramp { from: rate(from), to: rate(to), lasting }));
+    }
+
+    fn rate(&mut self, span: &Span) -> Option<Micro> {
+        let text = &self.text[span.clone()];
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = digits(whole) && digits(decimals) && whole.len() + decimals.len() > 0;
+        let (found, write) = if text.is_empty() {
+            ("a rate is missing here".to_owned(), "a number such as `10` or `0.5`")
+        } else if text.starts_with(['-', '−']) {
+            (format!("{} is negative", self.quote(span)), "a rate of 0 or more")
+        } else if !number {
+            (format!("{} is no rate", self.quote(span)), "a number such as `10` or `0.5`, per second")
+        } else if decimals.trim_end_matches('0').len() > 6 {
+            (format!("{} has more than six decimals", self.quote(span)), "at most six")
+        } else {
+            let micro =
+                format!("{whole}{decimals:0<6.6}").parse().ok().filter(|&it| it as f64 <= MAX_RATE.0 * MICRO);
+            if micro.is_some() {
+                return micro;
+            }
+            (format!("{} per second is beyond one machine", self.quote(span)), "at most 10000000")
+        };
+        self.wrong(span.clone(), found, write);
+        None
+    }
+
+    fn duration(&mut self, span: &Span) -> Option<Nanos> {
+        match duration(&self.text[span.clone()]) {
+            Ok(seconds) if seconds <= MAX_LASTING.0 / 1_000_000_000 => Some(Nanos::from_secs(seconds)),
+            Ok(_) => {
+                let found = format!("{} is more than 100 days", self.quote(span));
+                self.wrong(span.clone(), found, "a shorter duration");
+                None
+            }
+            Err(write) => {
+                let empty = span.is_empty();
+                let found = if empty {
+                    "a duration is missing here".to_owned()
+                } else {
+                    format!("{} is no duration", self.quote(span))
+                };
+                self.wrong(span.clone(), found, write);
+                None
+            }
+        }
+    }
+
+    /// What stands between commas, without the blanks around.
+    fn values(&self, inner: Span) -> Vec<Span> {
+        let mut begin = inner.start;
+        let pieces = self.text[inner].split(',').map(|piece| {
+            let span = begin..begin + piece.len();
+            begin = span.end + 1;
+            self.trimmed(span)
+        });
+        // One more than any part takes is enough to see that they are too many.
+        pieces.take(16).collect()
+    }
+
+    fn trimmed(&self, span: Span) -> Span {
+        let text = &self.text[span.clone()];
+        let begin = span.start + text.len() - text.trim_start().len();
+        begin..begin + text.trim().len()
+    }
+
+    /// The name before a bracket, if any.
+    fn last_word(&self, span: Span) -> Span {
+        let text = self.text[span.clone()].trim_end();
+        let rest = text.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+        span.start + rest.len()..span.start + text.len()
+    }
+
+    fn quote(&self, span: &Span) -> String {
+        super::mistake::quote(&self.text[span.clone()])
+    }
+
+    fn wrong(&mut self, at: Span, found: impl Into<String>, write: impl Into<String>) {
+        self.mistakes.push(Mistake { at, found: found.into(), write: write.into() });
+    }
+}
+
+/// Units of a duration in their order, in seconds.
+const UNITS: [(char, u64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
+
+/// Seconds (saturating), or what to write instead.
+fn duration(text: &str) -> Result<u64, String> {
+    let usage =
+        || "whole days, hours, minutes and seconds in this order, such as `1h30m` or `90s`".to_owned();
+    let (mut rest, mut units, mut seconds) = (text, &UNITS[..], 0u64);
+    if text.is_empty() {
+        return Err(usage());
+    }
+    while !rest.is_empty() {
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (number, behind) = rest.split_at(digits);
+        let unit = behind.chars().next().unwrap_or('s');
+        if unit == '.' {
+            return Err(whole_instead_of(text).unwrap_or_else(usage));
+        }
+        let Some(i) = units.iter().position(|(name, _)| *name == unit) else { return Err(usage()) };
+        if number.is_empty() {
+            return Err(usage());
+        }
+        seconds = seconds.saturating_add(number.parse().unwrap_or(u64::MAX).saturating_mul(units[i].1));
+        units = &units[i + 1..];
+        rest = behind.get(1..).unwrap_or("");
+    }
+    Ok(seconds)
+}
+
+/// What to write instead of a fraction of one unit.
+fn whole_instead_of(text: &str) -> Option<String> {
+    let number = text.trim_end_matches(char::is_alphabetic);
+    let unit = match &text[number.len()..] {
+        "" => 1,
+        name => UNITS.iter().find(|(unit, _)| name.chars().eq([*unit]))?.1,
+    };
+    let seconds = number.parse::<f64>().ok().filter(|it| (0.0..1e9).contains(it))? * unit as f64;
+    let (below, above) = (seconds.floor() as u64, seconds.ceil() as u64);
+    Some(match below {
+        0 => format!("a whole number, such as `{above}s`"),
+        _ if below == above => format!("a whole number: `{below}s`"),
+        _ => format!("a whole number: `{below}s` or `{above}s`"),
+    })
+}
+
+#[cfg(test)]
+mod tests;

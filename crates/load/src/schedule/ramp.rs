@@ -1,0 +1,184 @@
+//! How many arrivals does a curve bring by a moment, and at which moment is a given one due?
+
+use model::{Curve, Nanos, PerSecond};
+
+/// One ramp of a curve, placed in time. Durations are in seconds, rates per second.
+#[derive(Clone, Debug)]
+pub(super) struct Ramp {
+    pub begin: Nanos,
+    pub lasting: Nanos,
+    from: f64,
+    to: f64,
+    /// Change of the rate, 1/s².
+    slope: f64,
+    /// The integral of the rate over the whole ramp: how many arrivals are expected.
+    pub area: f64,
+}
+
+impl Ramp {
+    /// Panics when a rate is negative or not finite.
+    fn new(begin: Nanos, from: PerSecond, to: PerSecond, lasting: Nanos) -> Ramp {
+        let (from, to) = (from.0, to.0);
+        assert!(from >= 0.0 && to >= 0.0 && (from + to).is_finite(), "a rate is a finite number ≥ 0");
+        let seconds = lasting.as_secs_f64();
+        let slope = if lasting == Nanos::ZERO { 0.0 } else { (to - from) / seconds };
+        Ramp { begin, lasting, from, to, slope, area: (from + to) / 2.0 * seconds }
+    }
+
+    /// Evenly spaced arrivals, numbers 0 to `count() - 1`: as Yandex.Tank counts, the whole part of the integral.
+    ///
+    /// Rates are decimals, so a product such as 0.29/s × 100 s may lie below its whole number by rounding alone;
+    /// half a dozen units in the last place are forgiven.
+    pub fn count(&self) -> u64 {
+        (self.area * (1.0 + 6.0 * f64::EPSILON)) as u64
+    }
+
+    /// The moment at which the integral of the rate reaches `n`, from 0 to `area`.
+    ///
+    /// The root of slope/2·t² + from·t = n in the form that loses no digits when the two terms nearly cancel.
+    #[inline]
+    pub fn time_of(&self, n: f64) -> Nanos {
+        let t = if n <= 0.0 {
+            0.0
+        } else if self.slope == 0.0 {
+            n / self.from
+        } else {
+            2.0 * n / (self.from + (self.from * self.from + 2.0 * self.slope * n).max(0.0).sqrt())
+        };
+        self.begin + Nanos::from_secs_f64(t).min(self.lasting)
+    }
+
+    /// The integral of the rate up to `at`, a moment of the schedule.
+    fn due_by(&self, at: Nanos) -> f64 {
+        let t = (at - self.begin).min(self.lasting).as_secs_f64();
+        (self.from + self.slope / 2.0 * t) * t
+    }
+}
+
+/// The ramps of a curve, one after the other.
+pub(super) fn ramps(curve: &Curve) -> Vec<Ramp> {
+    fn place(curve: &Curve, begin: &mut Nanos, all: &mut Vec<Ramp>) {
+        match curve {
+            &Curve::Ramp { from, to, lasting } => {
+                all.push(Ramp::new(*begin, from, to, lasting));
+                *begin += lasting;
+            }
+            Curve::Chain(parts) => parts.iter().for_each(|part| place(part, begin, all)),
+        }
+    }
+    let (mut begin, mut all) = (Nanos::ZERO, Vec::new());
+    place(curve, &mut begin, &mut all);
+    all
+}
+
+/// How many evenly spaced arrivals the curve holds: the whole part of each ramp's integral, summed.
+pub fn total(curve: &Curve) -> u64 {
+    ramps(curve).iter().map(Ramp::count).sum()
+}
+
+/// The integral of the whole curve: how many Poisson arrivals are expected.
+pub fn expected(curve: &Curve) -> f64 {
+    ramps(curve).iter().map(|ramp| ramp.area).sum()
+}
+
+/// The integral of the rate up to `at`: how many arrivals are expected by then.
+pub fn due_by(curve: &Curve, at: Nanos) -> f64 {
+    ramps(curve).iter().map(|ramp| ramp.due_by(at)).sum()
+}
+
+/// The lowest and the highest rate of the curve; 0 and 0 for an empty one.
+pub fn rate_range(curve: &Curve) -> (PerSecond, PerSecond) {
+    let rates = || ramps(curve).into_iter().flat_map(|ramp| [ramp.from, ramp.to]);
+    (PerSecond(rates().reduce(f64::min).unwrap_or(0.0)), PerSecond(rates().reduce(f64::max).unwrap_or(0.0)))
+}
+
+/// The mean rate in each of `n` equal stretches of the curve's time.
+pub fn mean_rates(curve: &Curve, n: usize) -> Vec<PerSecond> {
+    let ramps = ramps(curve);
+    let lasting = curve.lasting();
+    let edge = |i: usize| Nanos((u128::from(lasting.0) * i as u128 / n as u128) as u64);
+    // The edges ascend, so every ramp is looked at once: `before` holds those that ended before the edge.
+    let (mut before, mut area_before) = (0, 0.0);
+    let mut due = |at: Nanos| {
+        while before < ramps.len() && ramps[before].begin + ramps[before].lasting <= at {
+            area_before += ramps[before].area;
+            before += 1;
+        }
+        area_before + ramps.get(before).map_or(0.0, |ramp| ramp.due_by(at))
+    };
+    let due: Vec<f64> = (0..=n).map(|i| due(edge(i))).collect();
+    let rate = |i: usize| {
+        let seconds = (edge(i + 1) - edge(i)).as_secs_f64();
+        PerSecond(if seconds > 0.0 { (due[i + 1] - due[i]).max(0.0) / seconds } else { 0.0 })
+    };
+    (0..n).map(rate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ramp(from: f64, to: f64, secs: u64) -> Curve {
+        Curve::Ramp { from: PerSecond(from), to: PerSecond(to), lasting: Nanos::from_secs(secs) }
+    }
+
+    #[test]
+    fn counts_as_tank_does() {
+        for (from, to, secs, count) in [
+            (1.0, 200.0, 200, 20_100),
+            (2.0, 12.0, 25, 175),
+            (0.0, 10.0, 25, 125),
+            (10.0, 0.0, 25, 125),
+            (10.0, 10.0, 20, 200),
+            (0.0, 0.0, 10, 0),
+            (100.0, 100.0, 0, 0),
+            (1.5, 1.5, 1, 1),
+            // Decimals whose product in binary lies just below the whole number.
+            (0.29, 0.29, 100, 29),
+            (0.57, 0.57, 100, 57),
+            (1.1, 1.1, 10, 11),
+            (0.999_999, 0.999_999, 1, 0),
+        ] {
+            assert_eq!(total(&ramp(from, to, secs)), count, "line({from}, {to}, {secs})");
+        }
+    }
+
+    #[test]
+    fn a_ramps_fraction_is_not_carried_over() {
+        let half = || ramp(0.5, 0.5, 1);
+        let chain = Curve::Chain(vec![half(), half(), ramp(2.5, 2.5, 1)]);
+        assert_eq!(total(&chain), 2);
+        assert!((expected(&chain) - 3.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn integral_and_inverse_agree() {
+        for (from, to, secs) in
+            [(0.0, 10.0, 30), (10.0, 0.0, 30), (5.0, 5.0, 7), (1e6, 1e6 + 1.0, 1000), (3.0, 0.1, 86_400)]
+        {
+            let curve = ramp(from, to, secs);
+            let only = &ramps(&curve)[0];
+            for i in 0..=1000 {
+                let n = only.area * f64::from(i) / 1000.0;
+                let back = due_by(&curve, only.time_of(n));
+                // A nanosecond of rounding is `rate` × 1e-9 arrivals.
+                let rounding = from.max(to) * 1e-9 + only.area * 1e-15;
+                assert!((back - n).abs() <= 2.0 * rounding, "{from}..{to} {secs}s: {n} became {back}");
+            }
+        }
+    }
+
+    #[test]
+    fn mean_rates_keep_the_area() {
+        let curve =
+            Curve::Chain(vec![ramp(0.0, 10.0, 3), ramp(0.0, 0.0, 2), ramp(7.0, 1.0, 4), ramp(9.0, 9.0, 0)]);
+        for n in [1, 2, 7, 64, 1000] {
+            let area: f64 = mean_rates(&curve, n).iter().map(|rate| rate.0 * 9.0 / n as f64).sum();
+            assert!((area - 31.0).abs() < 1e-6, "{n} stretches hold {area}");
+        }
+        let nothing = Curve::Chain(Vec::new());
+        assert_eq!(mean_rates(&nothing, 2), [PerSecond(0.0); 2]);
+        assert_eq!(rate_range(&nothing), (PerSecond(0.0), PerSecond(0.0)));
+        assert_eq!(rate_range(&curve), (PerSecond(0.0), PerSecond(10.0)));
+    }
+}
