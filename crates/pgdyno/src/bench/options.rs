@@ -1,0 +1,246 @@
+//! What does the user want of `pgdyno bench`?
+//!
+//! pgbench's options with pgbench's rules, and ours. All mistakes are collected; each says what to write instead.
+
+mod getopt;
+mod mistake;
+mod rules;
+mod table;
+mod value;
+
+pub use mistake::Mistake;
+pub use table::usage;
+
+use model::summary::{PartitionMethod, QueryMode};
+use model::{Nanos, PerSecond, Spacing};
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    Help,
+    Version,
+    ListBuiltins,
+    ShowScript(Builtin),
+    Initialise(Initialise),
+    Run(Box<Options>),
+}
+
+/// Which server, as far as the command line says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    pub host: Option<String>,
+    pub port: Option<String>,
+    pub user: Option<String>,
+    /// A database's name, a connection string or a URI.
+    pub database: Option<String>,
+}
+
+/// A run: `pgdyno bench` without `-i`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    pub target: Target,
+    /// In the order given; at least one, with a total weight above 0.
+    pub scripts: Vec<WeightedScript>,
+    /// Clients, which is also the greatest number of transactions in flight. At least 1.
+    pub clients: u32,
+    /// 1..=clients.
+    pub threads: u32,
+    pub mode: QueryMode,
+    pub pace: Pace,
+    /// Arrivals that may wait for a client, over all threads; `None`: the run's own bound. Open model only.
+    pub max_backlog: Option<u32>,
+    pub until: Until,
+    /// `-L`: transactions above it are counted; in the open model, arrivals later than it are dropped.
+    pub latency_limit: Option<Nanos>,
+    /// 0: without bound.
+    pub max_tries: u32,
+    /// `-C`: a new connection for each transaction.
+    pub connect_each: bool,
+    /// Log-ins begun per second; `None`: all at once.
+    pub connect_rate: Option<PerSecond>,
+    pub vacuum: Vacuum,
+    /// `-s`; `None`: as found in the database.
+    pub scale: Option<u32>,
+    /// `-D name=value`, in the order given.
+    pub defines: Vec<(String, String)>,
+    pub seed: Seed,
+    pub driver: Driver,
+    /// How long before a due moment waiting becomes spinning; zero: never; `None`: the driver's own.
+    pub spin: Option<Nanos>,
+    pub per_command: bool,
+    pub failures_detailed: bool,
+    pub verbose_errors: bool,
+    pub debug: bool,
+    pub progress: Option<ProgressReport>,
+    pub log: Option<Log>,
+    pub json: bool,
+    pub strict: bool,
+    pub allow_shell: bool,
+}
+
+/// What makes transactions start.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pace {
+    /// The client's previous one, plus `think`.
+    Closed { think: Nanos },
+    /// A moment: so many per second.
+    Rate { rate: PerSecond, spacing: Spacing },
+    /// A moment: a schedule in Yandex.Tank's grammar.
+    Schedule { text: String, spacing: Spacing },
+}
+
+impl Pace {
+    pub fn is_open(&self) -> bool {
+        !matches!(self, Pace::Closed { .. })
+    }
+}
+
+/// When the run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// Each client has run so many transactions. At least 1.
+    Transactions(u32),
+    /// So many seconds have passed. At least 1.
+    Seconds(u32),
+    /// The schedule's last arrival has its outcome. With [`Pace::Schedule`] only.
+    ScheduleEnds,
+}
+
+/// One script and its weight in the mix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeightedScript {
+    pub source: Source,
+    pub weight: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    Builtin(Builtin),
+    /// `-` is standard input.
+    File(String),
+}
+
+/// The scripts that need no file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Builtin {
+    TpcbLike,
+    SimpleUpdate,
+    SelectOnly,
+}
+
+impl Builtin {
+    pub const ALL: [Builtin; 3] = [Builtin::TpcbLike, Builtin::SimpleUpdate, Builtin::SelectOnly];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Builtin::TpcbLike => "tpcb-like",
+            Builtin::SimpleUpdate => "simple-update",
+            Builtin::SelectOnly => "select-only",
+        }
+    }
+
+    /// As reports name it.
+    pub fn description(self) -> &'static str {
+        match self {
+            Builtin::TpcbLike => "<builtin: TPC-B (sort of)>",
+            Builtin::SimpleUpdate => "<builtin: simple update>",
+            Builtin::SelectOnly => "<builtin: select only>",
+        }
+    }
+}
+
+/// What is vacuumed before the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vacuum {
+    Nothing,
+    /// Branches and tellers; the history is truncated.
+    Small,
+    /// The accounts too.
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seed {
+    /// From the clock; `told` when the user asked for it by name.
+    Time {
+        told: bool,
+    },
+    /// From the operating system.
+    Rand,
+    Fixed(u64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Driver {
+    Auto,
+    Epoll,
+    IoUring,
+}
+
+/// `-P`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgressReport {
+    /// Seconds, at least 1.
+    pub every: u32,
+    /// Unix time instead of the time since the start.
+    pub timestamp: bool,
+}
+
+/// `-l`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Log {
+    pub prefix: String,
+    pub form: LogForm,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LogForm {
+    Every,
+    /// A share of all transactions, above 0 and at most 1.
+    Sampled(f64),
+    /// One line per so many seconds, at least 1.
+    Aggregated(u32),
+}
+
+/// `-i`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Initialise {
+    pub target: Target,
+    /// Letters of `dtgGvpf` in the order in which they are done; `-n` and `--foreign-keys` are already worked in.
+    pub steps: Vec<char>,
+    pub scale: u32,
+    /// Percent, 10..=100.
+    pub fill_factor: u32,
+    pub quiet: bool,
+    pub unlogged: bool,
+    pub tablespace: Option<String>,
+    pub index_tablespace: Option<String>,
+    /// Of `pgbench_accounts`; the count is at least 1.
+    pub partitions: Option<(PartitionMethod, u32)>,
+}
+
+/// Reads the arguments after the command's name. `env` looks a variable of the environment up.
+pub fn parse(args: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Command, Vec<Mistake>> {
+    let mut draft = table::Draft::default();
+    let mut mistakes = Vec::new();
+    if let Some(seed) = env("PGBENCH_RANDOM_SEED") {
+        let source = "PGBENCH_RANDOM_SEED environment variable";
+        mistakes.extend(value::seed(&seed, source).map(|it| draft.seed = Some(it)).err());
+    }
+    for word in getopt::read(args, &table::spellings()) {
+        let taken = match word {
+            Ok(getopt::Word::Option { option, value }) => draft.take(&table::TABLE[option], &value),
+            Ok(getopt::Word::Operand(it)) => draft.operand(it),
+            Err(misread) => Err(mistake::misread(&misread)),
+        };
+        mistakes.extend(taken.err());
+        if let Some(answer) = draft.at_once.take() {
+            return if mistakes.is_empty() { Ok(answer) } else { Err(mistakes) };
+        }
+    }
+    let command = rules::settle(draft, &mut mistakes);
+    if mistakes.is_empty() { Ok(command) } else { Err(mistakes) }
+}
+
+#[cfg(test)]
+mod tests;

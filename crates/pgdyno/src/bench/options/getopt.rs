@@ -1,0 +1,148 @@
+//! How does getopt_long read a command line?
+//!
+//! `-c8`, `-c 8`, `-nS`, `--client=8`, `--client 8`, unambiguous abbreviations, options after operands, `--`.
+
+/// One option's spelling.
+#[derive(Clone, Copy, Debug)]
+pub struct Spelling {
+    pub short: Option<char>,
+    pub long: &'static str,
+    pub takes_value: bool,
+    /// An abbreviation that means one of these means it, whatever the others are called.
+    pub preferred: bool,
+}
+
+/// One word of the command line, understood. `option` is the index into the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    Option { option: usize, value: String },
+    Operand(String),
+}
+
+/// One word of the command line, not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misreading {
+    UnknownLong(String),
+    UnknownShort(char),
+    /// The abbreviation, and what it may mean.
+    Ambiguous(String, Vec<&'static str>),
+    MissingValue(usize),
+    UnwantedValue(usize),
+}
+
+/// Reads `args`, without the program's name. Everything is read, whatever was misread before.
+pub fn read(args: &[String], table: &[Spelling]) -> Vec<Result<Word, Misreading>> {
+    let mut words = Vec::new();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        if arg == "--" {
+            words.extend(rest.by_ref().map(|it| Ok(Word::Operand(it.clone()))));
+        } else if let Some(long) = arg.strip_prefix("--") {
+            words.push(read_long(long, table, &mut rest));
+        } else if let Some(letters) = arg.strip_prefix('-').filter(|it| !it.is_empty()) {
+            read_letters(letters, table, &mut rest, &mut words);
+        } else {
+            words.push(Ok(Word::Operand(arg.clone())));
+        }
+    }
+    words
+}
+
+type Rest<'a> = std::slice::Iter<'a, String>;
+
+fn read_long(long: &str, table: &[Spelling], rest: &mut Rest) -> Result<Word, Misreading> {
+    let (name, value) = match long.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (long, None),
+    };
+    let option = find_long(name, table)?;
+    match (table[option].takes_value, value) {
+        (true, Some(value)) => Ok(Word::Option { option, value }),
+        (true, None) => match rest.next() {
+            Some(value) => Ok(Word::Option { option, value: value.clone() }),
+            None => Err(Misreading::MissingValue(option)),
+        },
+        (false, Some(_)) => Err(Misreading::UnwantedValue(option)),
+        (false, None) => Ok(Word::Option { option, value: String::new() }),
+    }
+}
+
+fn find_long(name: &str, table: &[Spelling]) -> Result<usize, Misreading> {
+    if let Some(exact) = table.iter().position(|it| it.long == name) {
+        return Ok(exact);
+    }
+    let meant: Vec<usize> = (0..table.len()).filter(|&i| table[i].long.starts_with(name)).collect();
+    let preferred: Vec<usize> = meant.iter().copied().filter(|&i| table[i].preferred).collect();
+    match (&meant[..], &preferred[..]) {
+        ([one], _) | (_, [one]) => Ok(*one),
+        ([], _) => Err(Misreading::UnknownLong(name.to_owned())),
+        _ => Err(Misreading::Ambiguous(name.to_owned(), meant.iter().map(|&i| table[i].long).collect())),
+    }
+}
+
+fn read_letters(
+    letters: &str,
+    table: &[Spelling],
+    rest: &mut Rest,
+    words: &mut Vec<Result<Word, Misreading>>,
+) {
+    let mut letters = letters.chars();
+    while let Some(letter) = letters.next() {
+        let Some(option) = table.iter().position(|it| it.short == Some(letter)) else {
+            words.push(Err(Misreading::UnknownShort(letter)));
+            continue;
+        };
+        if !table[option].takes_value {
+            words.push(Ok(Word::Option { option, value: String::new() }));
+            continue;
+        }
+        let attached = letters.as_str();
+        let value = if attached.is_empty() { rest.next().cloned() } else { Some(attached.to_owned()) };
+        words.push(value.map(|value| Word::Option { option, value }).ok_or(Misreading::MissingValue(option)));
+        return;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[Spelling] = &[
+        Spelling { short: Some('c'), long: "client", takes_value: true, preferred: true },
+        Spelling { short: Some('C'), long: "connect", takes_value: false, preferred: true },
+        Spelling { short: None, long: "connect-rate", takes_value: true, preferred: false },
+        Spelling { short: Some('n'), long: "no-vacuum", takes_value: false, preferred: true },
+    ];
+
+    fn check(line: &str, expected: &str) {
+        let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let shown = |word| match word {
+            Ok(Word::Option { option, value }) => format!("{}:{value}", TABLE[option].long),
+            Ok(Word::Operand(it)) => it,
+            Err(wrong) => format!("{wrong:?}"),
+        };
+        let got: Vec<String> = read(&args, TABLE).into_iter().map(shown).collect();
+        assert_eq!(got.join(" | "), expected, "{line}");
+    }
+
+    #[test]
+    fn words() {
+        check("-c8 db", "client:8 | db");
+        check("-c 8", "client:8");
+        check("-c -8", "client:-8");
+        check("-nCc8", "no-vacuum: | connect: | client:8");
+        check("db -n -", "db | no-vacuum: | -");
+        check("--client=8 --client 9 --cl=", "client:8 | client:9 | client:");
+        check("--conn --connect --connect-r 5", "connect: | connect: | connect-rate:5");
+        check("-n -- -n --x", "no-vacuum: | -n | --x");
+    }
+
+    #[test]
+    fn misreadings() {
+        check("--c", r#"Ambiguous("c", ["client", "connect", "connect-rate"])"#);
+        check("--bad=1 -n", r#"UnknownLong("bad") | no-vacuum:"#);
+        check("-nxc", "no-vacuum: | UnknownShort('x') | MissingValue(0)");
+        check("--no-vacuum=1", "UnwantedValue(3)");
+        check("--client", "MissingValue(0)");
+    }
+}

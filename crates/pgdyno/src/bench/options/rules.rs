@@ -1,0 +1,212 @@
+//! Do the options go together?
+
+use super::table::Draft;
+use super::value::INT_MAX;
+use super::{
+    Builtin, Command, Driver, Initialise, Log, LogForm, Mistake, Options, Pace, ProgressReport, Seed, Source,
+    Until, Vacuum, WeightedScript,
+};
+use model::Spacing;
+use model::summary::PartitionMethod;
+
+/// The command that `draft` describes, of use only when `mistakes` is still empty afterwards.
+pub fn settle(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
+    draft.target.database = draft.operands.first().cloned();
+    if draft.init { Command::Initialise(initialise(draft, mistakes)) } else { run(draft, mistakes) }
+}
+
+fn initialise(draft: Draft, mistakes: &mut Vec<Mistake>) -> Initialise {
+    if let Some(option) = draft.first_of_run {
+        mistakes.push(Mistake::new(
+            "some of the specified options cannot be used in initialization (-i) mode",
+            format!("leave --{option} out, or -i"),
+        ));
+    }
+    if draft.partitions == 0 && draft.partition_method.is_some() {
+        mistakes.push(Mistake::new(
+            "--partition-method requires greater than zero --partitions",
+            "say how many, as in --partitions=10",
+        ));
+    }
+    let mut steps: Vec<char> = draft.steps.as_deref().unwrap_or("dtgvp").chars().collect();
+    steps.retain(|&it| it != ' ' && !(it == 'v' && draft.no_vacuum));
+    if draft.foreign_keys && !steps.contains(&'f') {
+        steps.push('f');
+    }
+    let method = draft.partition_method.unwrap_or(PartitionMethod::Range);
+    Initialise {
+        target: draft.target,
+        steps,
+        scale: draft.scale.unwrap_or(1),
+        fill_factor: draft.fill_factor.unwrap_or(100),
+        quiet: draft.quiet,
+        unlogged: draft.unlogged,
+        tablespace: draft.tablespace,
+        index_tablespace: draft.index_tablespace,
+        partitions: (draft.partitions > 0).then_some((method, draft.partitions)),
+    }
+}
+
+fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
+    if let Some(option) = draft.first_of_init {
+        mistakes.push(Mistake::new(
+            "some of the specified options cannot be used in benchmarking mode",
+            format!("leave --{option} out, or add -i"),
+        ));
+    }
+    if draft.scripts.is_empty() {
+        draft.scripts.push(WeightedScript { source: Source::Builtin(Builtin::TpcbLike), weight: 1 });
+    }
+    if draft.scripts.iter().all(|it| it.weight == 0) {
+        mistakes.push(Mistake::new(
+            "total script weight must not be zero",
+            "give one script a weight above 0, as in -b select-only@1",
+        ));
+    }
+    let clients = draft.clients.unwrap_or(1);
+    let until = until(&draft, mistakes);
+    let pace = pace(&draft, mistakes);
+    let max_tries = draft.max_tries.unwrap_or(1);
+    if max_tries == 0 && draft.latency_limit.is_none() && matches!(until, Until::Transactions(_)) {
+        mistakes.push(Mistake::new(
+            "an unlimited number of transaction tries can only be used with --latency-limit or a duration (-T)",
+            "add -T 60, or give a number, as in --max-tries=10",
+        ));
+    }
+    Command::Run(Box::new(Options {
+        log: log(&draft, until, mistakes),
+        progress: progress(&draft, mistakes),
+        clients,
+        threads: draft.threads.unwrap_or(1).min(clients),
+        target: draft.target,
+        scripts: draft.scripts,
+        mode: draft.mode,
+        pace,
+        max_backlog: draft.max_backlog,
+        until,
+        latency_limit: draft.latency_limit,
+        max_tries,
+        connect_each: draft.connect_each,
+        connect_rate: draft.connect_rate,
+        vacuum: match (draft.no_vacuum, draft.vacuum_all) {
+            (true, _) => Vacuum::Nothing,
+            (false, true) => Vacuum::All,
+            (false, false) => Vacuum::Small,
+        },
+        scale: draft.scale,
+        defines: draft.defines,
+        seed: draft.seed.unwrap_or(Seed::Time { told: false }),
+        driver: draft.driver.unwrap_or(Driver::Auto),
+        spin: draft.spin,
+        per_command: draft.per_command,
+        failures_detailed: draft.failures_detailed,
+        verbose_errors: draft.verbose_errors,
+        debug: draft.debug,
+        json: draft.json,
+        strict: draft.strict,
+        allow_shell: draft.allow_shell,
+    }))
+}
+
+fn until(draft: &Draft, mistakes: &mut Vec<Mistake>) -> Until {
+    if draft.transactions.is_some() && draft.seconds.is_some() {
+        mistakes.push(Mistake::new(
+            "specify either a number of transactions (-t) or a duration (-T), not both",
+            "leave -t out, or -T",
+        ));
+    }
+    if draft.schedule.is_some() {
+        let ends = [("-t", draft.transactions.is_some()), ("-T", draft.seconds.is_some())];
+        for (option, _) in ends.into_iter().filter(|(_, given)| *given) {
+            mistakes.push(Mistake::new(
+                format!("{option} cannot be used with --schedule"),
+                "leave it out: the schedule says how long the run lasts",
+            ));
+        }
+        return Until::ScheduleEnds;
+    }
+    match draft.seconds {
+        Some(seconds) => Until::Seconds(seconds),
+        None => Until::Transactions(draft.transactions.unwrap_or(10)),
+    }
+}
+
+fn pace(draft: &Draft, mistakes: &mut Vec<Mistake>) -> Pace {
+    let pace = match (&draft.schedule, draft.rate) {
+        (Some(text), rate) => {
+            if rate.is_some() {
+                mistakes.push(Mistake::new(
+                    "-R cannot be used with --schedule",
+                    "leave it out: a steady rate is --schedule='const(1000,60s)'",
+                ));
+            }
+            Pace::Schedule { text: text.clone(), spacing: draft.arrivals.unwrap_or(Spacing::Even) }
+        }
+        (None, Some(rate)) => Pace::Rate { rate, spacing: draft.arrivals.unwrap_or(Spacing::Poisson) },
+        (None, None) => Pace::Closed { think: draft.think.unwrap_or_default() },
+    };
+    let of_open = [("--arrivals", draft.arrivals.is_some()), ("--max-backlog", draft.max_backlog.is_some())];
+    for (option, _) in of_open.into_iter().filter(|(_, given)| *given && !pace.is_open()) {
+        mistakes.push(Mistake::new(
+            format!("{option} is allowed only in the open model"),
+            "add -R 1000 or --schedule='line(1,1000,60s)', or leave it out",
+        ));
+    }
+    if draft.think.is_some() && pace.is_open() {
+        mistakes.push(Mistake::new(
+            "--think is allowed only in the closed model",
+            "leave it out: in the open model arrivals do not wait for answers",
+        ));
+    }
+    pace
+}
+
+fn progress(draft: &Draft, mistakes: &mut Vec<Mistake>) -> Option<ProgressReport> {
+    if draft.progress_timestamp && draft.progress.is_none() {
+        mistakes.push(Mistake::new("--progress-timestamp is allowed only under --progress", "add -P 5"));
+    }
+    draft.progress.map(|every| ProgressReport { every, timestamp: draft.progress_timestamp })
+}
+
+fn log(draft: &Draft, until: Until, mistakes: &mut Vec<Mistake>) -> Option<Log> {
+    let mut wrong = |what: &str, instead: &str| mistakes.push(Mistake::new(what, instead));
+    if draft.sampling.is_some() && !draft.log {
+        wrong("log sampling (--sampling-rate) is allowed only when logging transactions (-l)", "add -l");
+    }
+    if draft.sampling.is_some() && draft.aggregate.is_some() {
+        wrong(
+            "log sampling (--sampling-rate) and aggregation (--aggregate-interval) cannot be used at the same time",
+            "leave one of them out",
+        );
+    }
+    if draft.aggregate.is_some() && !draft.log {
+        wrong("log aggregation is allowed only when actually logging transactions", "add -l");
+    }
+    if draft.log_prefix.is_some() && !draft.log {
+        wrong("log file prefix (--log-prefix) is allowed only when logging transactions (-l)", "add -l");
+    }
+    if let (Some(every), Until::Seconds(seconds)) = (draft.aggregate, until) {
+        let divisor = (1..=every.min(seconds)).rev().find(|it| seconds.is_multiple_of(*it)).unwrap_or(1);
+        let instead = format!("write --aggregate-interval={divisor}");
+        if every > seconds {
+            wrong(
+                &format!(
+                    "number of seconds for aggregation ({every}) must not be higher than test duration ({seconds})"
+                ),
+                &instead,
+            );
+        } else if !seconds.is_multiple_of(every) {
+            wrong(
+                &format!("duration ({seconds}) must be a multiple of aggregation interval ({every})"),
+                &instead,
+            );
+        }
+    }
+    let form = match (draft.sampling, draft.aggregate) {
+        (Some(share), _) => LogForm::Sampled(share),
+        (None, Some(seconds)) => LogForm::Aggregated(seconds.min(INT_MAX)),
+        (None, None) => LogForm::Every,
+    };
+    let prefix = draft.log_prefix.clone().unwrap_or_else(|| "pgbench_log".to_owned());
+    draft.log.then_some(Log { prefix, form })
+}

@@ -1,0 +1,407 @@
+//! Which options are there? One table for reading them and for `--help`.
+
+use super::getopt::Spelling;
+use super::value::{self, INT_MAX, int};
+use super::{Builtin, Command, Driver, Mistake, Seed, Source, Target, WeightedScript};
+use model::summary::{PartitionMethod, QueryMode};
+use model::{Nanos, PerSecond, Spacing};
+use std::fmt::Write;
+
+/// One option.
+pub struct Opt {
+    pub short: Option<char>,
+    pub long: &'static str,
+    /// What its value is called; empty: it takes none.
+    pub value: &'static str,
+    pub phase: Phase,
+    /// Where `--help` lists it, and as what. A line that begins with a blank continues the one before.
+    pub help: &'static [(Section, &'static str)],
+    pub set: fn(&mut Draft, &str) -> Result<(), Mistake>,
+}
+
+/// With `-i`, without it, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    Initialise,
+    Run,
+    Both,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    Initialise,
+    Scripts,
+    Run,
+    /// What pgbench does not have.
+    Ours,
+    Common,
+}
+
+/// What the options said so far; nothing is judged together yet.
+#[derive(Debug, Default)]
+pub struct Draft {
+    /// The first option of each phase, as it was meant.
+    pub first_of_run: Option<&'static str>,
+    pub first_of_init: Option<&'static str>,
+    /// An option that is answered at once, whatever follows.
+    pub at_once: Option<Command>,
+    pub target: Target,
+    pub operands: Vec<String>,
+    pub debug: bool,
+    pub no_vacuum: bool,
+    pub scale: Option<u32>,
+
+    pub init: bool,
+    pub steps: Option<String>,
+    pub fill_factor: Option<u32>,
+    pub quiet: bool,
+    pub foreign_keys: bool,
+    pub unlogged: bool,
+    pub tablespace: Option<String>,
+    pub index_tablespace: Option<String>,
+    pub partitions: u32,
+    pub partition_method: Option<PartitionMethod>,
+
+    pub scripts: Vec<WeightedScript>,
+    pub clients: Option<u32>,
+    pub threads: Option<u32>,
+    pub connect_each: bool,
+    pub defines: Vec<(String, String)>,
+    pub log: bool,
+    pub latency_limit: Option<Nanos>,
+    pub mode: QueryMode,
+    pub progress: Option<u32>,
+    pub per_command: bool,
+    pub rate: Option<PerSecond>,
+    pub transactions: Option<u32>,
+    pub seconds: Option<u32>,
+    pub vacuum_all: bool,
+    pub aggregate: Option<u32>,
+    pub failures_detailed: bool,
+    pub log_prefix: Option<String>,
+    pub max_tries: Option<u32>,
+    pub progress_timestamp: bool,
+    pub seed: Option<Seed>,
+    pub sampling: Option<f64>,
+    pub verbose_errors: bool,
+
+    pub schedule: Option<String>,
+    pub arrivals: Option<Spacing>,
+    pub max_backlog: Option<u32>,
+    pub think: Option<Nanos>,
+    pub driver: Option<Driver>,
+    pub spin: Option<Nanos>,
+    pub connect_rate: Option<PerSecond>,
+    pub json: bool,
+    pub strict: bool,
+    pub allow_shell: bool,
+}
+
+impl Draft {
+    pub fn take(&mut self, opt: &Opt, value: &str) -> Result<(), Mistake> {
+        let first = match opt.phase {
+            Phase::Initialise => &mut self.first_of_init,
+            Phase::Run => &mut self.first_of_run,
+            Phase::Both => return (opt.set)(self, value),
+        };
+        first.get_or_insert(opt.long);
+        (opt.set)(self, value)
+    }
+
+    /// A word that is no option. The database's name is the only one there may be.
+    pub fn operand(&mut self, it: String) -> Result<(), Mistake> {
+        self.operands.push(it);
+        match &self.operands[..] {
+            [_, second] => Err(Mistake::new(
+                format!("too many command-line arguments (first is \"{second}\")"),
+                "name one database, after or before the options",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn script(&mut self, source: Source, weight: u32) -> Result<(), Mistake> {
+        self.scripts.push(WeightedScript { source, weight });
+        match self.scripts.len() {
+            129 => {
+                Err(Mistake::new("at most 128 SQL scripts are allowed", "leave some of -b, -f, -S, -N out"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+type Set = fn(&mut Draft, &str) -> Result<(), Mistake>;
+
+const fn opt(
+    short: char,
+    long: &'static str,
+    value: &'static str,
+    phase: Phase,
+    help: &'static [(Section, &'static str)],
+    set: Set,
+) -> Opt {
+    let short = if short == NONE { None } else { Some(short) };
+    Opt { short, long, value, phase, help, set }
+}
+
+/// In the place of a letter that an option does not have.
+const NONE: char = '\0';
+
+macro_rules! switch {
+    ($field:ident) => {
+        |draft, _| {
+            draft.$field = true;
+            Ok(())
+        }
+    };
+}
+
+macro_rules! read {
+    ($field:ident = $read:expr) => {
+        |draft, text| {
+            draft.$field = Some($read(text)?);
+            Ok(())
+        }
+    };
+}
+
+fn text(it: &str) -> Result<String, Mistake> {
+    Ok(it.to_owned())
+}
+
+#[rustfmt::skip]
+pub static TABLE: &[Opt] = &[
+    // In the order of --help.
+    opt('i', "initialize", "", Phase::Both,
+        &[(Section::Initialise, "create and fill pgbench's tables instead of measuring")],
+        switch!(init)),
+    opt('I', "init-steps", "STEPS", Phase::Initialise,
+        &[(Section::Initialise, "steps to do, letters of dtgGvpf (default: dtgvp)")],
+        read!(steps = value::init_steps)),
+    opt('F', "fillfactor", "NUM", Phase::Initialise,
+        &[(Section::Initialise, "fill pages of the tables to NUM percent")],
+        read!(fill_factor = |it| int(it, "-F/--fillfactor", 10..=100))),
+    opt('n', "no-vacuum", "", Phase::Both,
+        &[(Section::Initialise, "do not vacuum after filling"), (Section::Run, "do not vacuum before the run")],
+        switch!(no_vacuum)),
+    opt('q', "quiet", "", Phase::Initialise,
+        &[(Section::Initialise, "report every 5 seconds only")],
+        switch!(quiet)),
+    opt('s', "scale", "NUM", Phase::Both,
+        &[(Section::Initialise, "create NUM times 100,000 accounts"), (Section::Run, "value of :scale in scripts of files")],
+        read!(scale = |it| int(it, "-s/--scale", 1..=INT_MAX))),
+    opt(NONE, "foreign-keys", "", Phase::Initialise,
+        &[(Section::Initialise, "create foreign keys between the tables")],
+        switch!(foreign_keys)),
+    opt(NONE, "index-tablespace", "TABLESPACE", Phase::Initialise,
+        &[(Section::Initialise, "create indexes there")],
+        read!(index_tablespace = text)),
+    opt(NONE, "partition-method", "range|hash", Phase::Initialise,
+        &[(Section::Initialise, "how to partition the accounts (default: range)")],
+        read!(partition_method = value::partition_method)),
+    opt(NONE, "partitions", "NUM", Phase::Initialise,
+        &[(Section::Initialise, "partition the accounts into NUM parts (default: 0)")],
+        |draft, it| { draft.partitions = int(it, "--partitions", 0..=INT_MAX)?; Ok(()) }),
+    opt(NONE, "tablespace", "TABLESPACE", Phase::Initialise,
+        &[(Section::Initialise, "create tables there")],
+        read!(tablespace = text)),
+    opt(NONE, "unlogged-tables", "", Phase::Initialise,
+        &[(Section::Initialise, "create tables that write no WAL")],
+        switch!(unlogged)),
+
+    opt('b', "builtin", "NAME[@W]", Phase::Run,
+        &[(Section::Scripts, "add a built-in script with weight W (default: 1);\n\"-b list\" lists them")],
+        |draft, it| {
+            if it == "list" {
+                draft.at_once = Some(Command::ListBuiltins);
+                return Ok(());
+            }
+            let (name, weight) = value::weighted(it)?;
+            draft.script(Source::Builtin(value::builtin(name)?), weight)
+        }),
+    opt('f', "file", "FILE[@W]", Phase::Run,
+        &[(Section::Scripts, "add the script in FILE with weight W; - is standard input")],
+        |draft, it| {
+            let (name, weight) = value::weighted(it)?;
+            draft.script(Source::File(name.to_owned()), weight)
+        }),
+    opt('N', "skip-some-updates", "", Phase::Run,
+        &[(Section::Scripts, "same as -b simple-update")],
+        |draft, _| draft.script(Source::Builtin(Builtin::SimpleUpdate), 1)),
+    opt('S', "select-only", "", Phase::Run,
+        &[(Section::Scripts, "same as -b select-only")],
+        |draft, _| draft.script(Source::Builtin(Builtin::SelectOnly), 1)),
+
+    opt('c', "client", "NUM", Phase::Run,
+        &[(Section::Run, "number of clients (default: 1)")],
+        read!(clients = |it| int(it, "-c/--clients", 1..=INT_MAX))),
+    opt('C', "connect", "", Phase::Run,
+        &[(Section::Run, "open a connection for each transaction")],
+        switch!(connect_each)),
+    opt('D', "define", "NAME=VALUE", Phase::Run,
+        &[(Section::Run, "give scripts the variable :NAME")],
+        |draft, it| { draft.defines.push(value::define(it)?); Ok(()) }),
+    opt('j', "jobs", "NUM", Phase::Run,
+        &[(Section::Run, "number of threads (default: 1)")],
+        read!(threads = |it| int(it, "-j/--jobs", 1..=INT_MAX))),
+    opt('l', "log", "", Phase::Run,
+        &[(Section::Run, "write each transaction to a file")],
+        switch!(log)),
+    opt('L', "latency-limit", "NUM", Phase::Run,
+        &[(Section::Run, "count transactions above NUM ms; drop arrivals that late")],
+        read!(latency_limit = value::latency_limit)),
+    opt('M', "protocol", "MODE", Phase::Run,
+        &[(Section::Run, "submit queries as simple, extended or prepared\n(default: simple)")],
+        |draft, it| { draft.mode = value::query_mode(it)?; Ok(()) }),
+    opt('P', "progress", "NUM", Phase::Run,
+        &[(Section::Run, "report progress every NUM seconds")],
+        read!(progress = |it| int(it, "-P/--progress", 1..=INT_MAX))),
+    opt('r', "report-per-command", "", Phase::Run,
+        &[(Section::Run, "report latency, failures and retries of each command")],
+        switch!(per_command)),
+    opt('R', "rate", "NUM", Phase::Run,
+        &[(Section::Run, "open model: NUM arrivals per second")],
+        read!(rate = value::rate)),
+    opt('t', "transactions", "NUM", Phase::Run,
+        &[(Section::Run, "each client runs NUM transactions (default: 10)")],
+        read!(transactions = |it| int(it, "-t/--transactions", 1..=INT_MAX))),
+    opt('T', "time", "NUM", Phase::Run,
+        &[(Section::Run, "run for NUM seconds")],
+        read!(seconds = |it| int(it, "-T/--time", 1..=INT_MAX))),
+    opt('v', "vacuum-all", "", Phase::Run,
+        &[(Section::Run, "vacuum all four standard tables before the run")],
+        switch!(vacuum_all)),
+    opt(NONE, "aggregate-interval", "NUM", Phase::Run,
+        &[(Section::Run, "log one line per NUM seconds")],
+        read!(aggregate = |it| int(it, "--aggregate-interval", 1..=INT_MAX))),
+    opt(NONE, "failures-detailed", "", Phase::Run,
+        &[(Section::Run, "tell serialization failures and deadlocks apart")],
+        switch!(failures_detailed)),
+    opt(NONE, "log-prefix", "PREFIX", Phase::Run,
+        &[(Section::Run, "how log files' names begin (default: pgbench_log)")],
+        read!(log_prefix = text)),
+    opt(NONE, "max-tries", "NUM", Phase::Run,
+        &[(Section::Run, "try serialization failures and deadlocks again, NUM tries\nin all (default: 1, 0: no bound)")],
+        read!(max_tries = value::tries)),
+    opt(NONE, "progress-timestamp", "", Phase::Run,
+        &[(Section::Run, "report progress with Unix time")],
+        switch!(progress_timestamp)),
+    opt(NONE, "random-seed", "SEED", Phase::Run,
+        &[(Section::Run, "a number, \"time\" (default) or \"rand\"")],
+        read!(seed = |it| value::seed(it, "--random-seed option"))),
+    opt(NONE, "sampling-rate", "NUM", Phase::Run,
+        &[(Section::Run, "log this share of transactions, such as 0.01")],
+        read!(sampling = value::sampling)),
+    opt(NONE, "show-script", "NAME", Phase::Run,
+        &[(Section::Run, "show a built-in script and exit")],
+        read!(at_once = |it| Ok::<_, Mistake>(Command::ShowScript(value::builtin(it)?)))),
+    opt(NONE, "verbose-errors", "", Phase::Run,
+        &[(Section::Run, "print every error")],
+        switch!(verbose_errors)),
+
+    opt(NONE, "schedule", "EXPR", Phase::Run,
+        &[(Section::Ours, "open model: line(1,200,200s) const(200,1m) step(a,b,inc,dur)")],
+        read!(schedule = text)),
+    opt(NONE, "arrivals", "even|poisson", Phase::Run,
+        &[(Section::Ours, "spacing (default: poisson with -R, even with --schedule)")],
+        read!(arrivals = |it| match it {
+            "even" => Ok(Spacing::Even),
+            "poisson" => Ok(Spacing::Poisson),
+            _ => Err(Mistake::new(format!("invalid spacing of arrivals: \"{it}\""), "write --arrivals=even or --arrivals=poisson")),
+        })),
+    opt(NONE, "max-in-flight", "NUM", Phase::Run,
+        &[(Section::Ours, "same as -c: no more than NUM transactions at once")],
+        read!(clients = |it| int(it, "--max-in-flight", 1..=INT_MAX))),
+    opt(NONE, "max-backlog", "NUM", Phase::Run,
+        &[(Section::Ours, "open model: arrivals that may wait for a client; more are\ndropped, and counted")],
+        read!(max_backlog = |it| int(it, "--max-backlog", 0..=INT_MAX))),
+    opt(NONE, "think", "TIME", Phase::Run,
+        &[(Section::Ours, "closed model: pause of a client between transactions, 50ms")],
+        read!(think = |it| value::duration(it, "think"))),
+    opt(NONE, "driver", "DRIVER", Phase::Run,
+        &[(Section::Ours, "epoll, io_uring or auto (default: auto)")],
+        read!(driver = |it| match it {
+            "auto" => Ok(Driver::Auto),
+            "epoll" => Ok(Driver::Epoll),
+            "io_uring" => Ok(Driver::IoUring),
+            _ => Err(Mistake::new(format!("invalid driver: \"{it}\""), "write one of auto, epoll, io_uring, as in --driver=epoll")),
+        })),
+    opt(NONE, "spin", "TIME", Phase::Run,
+        &[(Section::Ours, "spin so long before a due moment instead of sleeping, 30us")],
+        read!(spin = |it| value::duration(it, "spin"))),
+    opt(NONE, "no-spin", "", Phase::Run,
+        &[(Section::Ours, "never spin: less processor time, later sends")],
+        |draft, _| { draft.spin = Some(Nanos::ZERO); Ok(()) }),
+    opt(NONE, "connect-rate", "NUM", Phase::Run,
+        &[(Section::Ours, "begin no more than NUM log-ins per second")],
+        read!(connect_rate = value::connect_rate)),
+    opt(NONE, "json", "", Phase::Run,
+        &[(Section::Ours, "print one JSON document on standard output, nothing else")],
+        switch!(json)),
+    opt(NONE, "strict", "", Phase::Run,
+        &[(Section::Ours, "exit with status 3 when the measurement is invalid")],
+        switch!(strict)),
+    opt(NONE, "allow-shell", "", Phase::Run,
+        &[(Section::Ours, "let scripts run programs by \\shell and \\setshell")],
+        switch!(allow_shell)),
+
+    opt('d', "debug", "", Phase::Both,
+        &[(Section::Common, "print what is done")],
+        switch!(debug)),
+    opt('h', "host", "HOSTNAME", Phase::Both,
+        &[(Section::Common, "server's host, or directory of its socket")],
+        |draft, it| { draft.target.host = Some(it.to_owned()); Ok(()) }),
+    opt('p', "port", "PORT", Phase::Both,
+        &[(Section::Common, "server's port")],
+        |draft, it| { draft.target.port = Some(it.to_owned()); Ok(()) }),
+    opt('U', "username", "USERNAME", Phase::Both,
+        &[(Section::Common, "user to log in as")],
+        |draft, it| { draft.target.user = Some(it.to_owned()); Ok(()) }),
+    opt('V', "version", "", Phase::Both,
+        &[(Section::Common, "print the version and exit")],
+        |draft, _| { draft.at_once = Some(Command::Version); Ok(()) }),
+    opt('?', "help", "", Phase::Both,
+        &[(Section::Common, "print this help and exit")],
+        |draft, _| { draft.at_once = Some(Command::Help); Ok(()) }),
+];
+
+pub fn spellings() -> Vec<Spelling> {
+    let spelling = |it: &Opt| Spelling {
+        short: it.short,
+        long: it.long,
+        takes_value: !it.value.is_empty(),
+        preferred: it.help.iter().all(|(section, _)| *section != Section::Ours),
+    };
+    TABLE.iter().map(spelling).collect()
+}
+
+/// The text of `--help`. `program` is the name under which we were called.
+pub fn usage(program: &str) -> String {
+    const SECTIONS: [(Section, &str); 5] = [
+        (Section::Initialise, "Initialization options:"),
+        (Section::Scripts, "Options to select what to run (default: -b tpcb-like):"),
+        (Section::Run, "Benchmarking options, as pgbench's:"),
+        (Section::Ours, "Benchmarking options that pgbench does not have:"),
+        (Section::Common, "Common options:"),
+    ];
+    let mut out = format!(
+        "{program} is a benchmarking tool for PostgreSQL, a drop-in for pgbench.\n\nUsage:\n  \
+         {program} [OPTION]... [DBNAME]\n"
+    );
+    for (section, title) in SECTIONS {
+        write!(out, "\n{title}\n").expect("a String takes it");
+        for it in TABLE {
+            let Some((_, help)) = it.help.iter().find(|(place, _)| *place == section) else { continue };
+            let short = it.short.map_or("    ".to_owned(), |letter| format!("-{letter}, "));
+            let value = if it.value.is_empty() { String::new() } else { format!("={}", it.value) };
+            let name = format!("{short}--{}{value}", it.long);
+            for (i, line) in help.lines().enumerate() {
+                let name = if i == 0 { name.as_str() } else { "" };
+                writeln!(out, "  {name:<34}{line}").expect("a String takes it");
+            }
+        }
+    }
+    out + "\nDBNAME may be a connection string or a URI. PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE,\n\
+           .pgpass and service files are read as libpq reads them.\n\nReport bugs to those who gave you pgdyno.\n"
+}

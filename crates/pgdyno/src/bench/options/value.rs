@@ -1,0 +1,192 @@
+//! Is this text the value that the option takes?
+//!
+//! Errors have pgbench's texts. Where pgbench reads the front of a text and forgets the rest (`-R 1O0` as 1,
+//! `--max-tries=three` as 0, which means without bound), we refuse it.
+
+use super::{Builtin, Mistake, Seed};
+use model::summary::{PartitionMethod, QueryMode};
+use model::{Nanos, PerSecond};
+use std::ops::RangeInclusive;
+
+/// The greatest `int`, pgbench's upper bound.
+pub const INT_MAX: u32 = i32::MAX as u32;
+
+/// A whole number in `range`; `option` as messages name it.
+pub fn int(text: &str, option: &str, range: RangeInclusive<u32>) -> Result<u32, Mistake> {
+    let trimmed = text.trim();
+    let digits = trimmed.strip_prefix(['+', '-']).unwrap_or(trimmed);
+    let written = option.rsplit('/').next().unwrap_or(option);
+    let example = if range.contains(&8) { 8 } else { *range.end() };
+    let instead =
+        format!("write a whole number from {} to {}, as in {written}={example}", range.start(), range.end());
+    if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {
+        return Err(Mistake::new(format!("invalid value \"{text}\" for option {option}"), instead));
+    }
+    match trimmed.parse::<i64>().ok().and_then(|it| u32::try_from(it).ok()).filter(|it| range.contains(it)) {
+        Some(it) => Ok(it),
+        None => {
+            let (from, to) = range.into_inner();
+            Err(Mistake::new(format!("{option} must be in range {from}..{to}"), instead))
+        }
+    }
+}
+
+/// A finite number above 0.
+fn positive(text: &str) -> Option<f64> {
+    text.trim().parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0)
+}
+
+pub fn rate(text: &str) -> Result<PerSecond, Mistake> {
+    let instead = "write transactions per second, a number above 0, as in --rate=1000";
+    positive(text)
+        .map(PerSecond)
+        .ok_or_else(|| Mistake::new(format!("invalid rate limit: \"{text}\""), instead))
+}
+
+pub fn connect_rate(text: &str) -> Result<PerSecond, Mistake> {
+    let instead = "write connections per second, a number above 0, as in --connect-rate=500";
+    positive(text)
+        .map(PerSecond)
+        .ok_or_else(|| Mistake::new(format!("invalid connection rate: \"{text}\""), instead))
+}
+
+pub fn latency_limit(text: &str) -> Result<Nanos, Mistake> {
+    let instead = "write milliseconds, a number above 0, as in --latency-limit=50";
+    // As pgbench: whole microseconds, at least one.
+    let micros = positive(text).map(|ms| (ms * 1000.0) as u64).filter(|it| *it > 0);
+    micros
+        .map(Nanos::from_micros)
+        .ok_or_else(|| Mistake::new(format!("invalid latency limit: \"{text}\""), instead))
+}
+
+pub fn sampling(text: &str) -> Result<f64, Mistake> {
+    let instead = "write a share above 0 and at most 1, as in --sampling-rate=0.01";
+    positive(text)
+        .filter(|it| *it <= 1.0)
+        .ok_or_else(|| Mistake::new(format!("invalid sampling rate: \"{text}\""), instead))
+}
+
+pub fn tries(text: &str) -> Result<u32, Mistake> {
+    let instead = "write a whole number, as in --max-tries=3; 0 is without bound";
+    text.trim()
+        .parse::<u32>()
+        .ok()
+        .filter(|it| *it <= INT_MAX)
+        .ok_or_else(|| Mistake::new(format!("invalid number of maximum tries: \"{text}\""), instead))
+}
+
+/// A duration with its unit: `50ms`, `20us`, `1.5s`.
+pub fn duration(text: &str, option: &str) -> Result<Nanos, Mistake> {
+    let unit_at = text.find(|it: char| it.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let nanos_per_unit = match unit {
+        "us" => Some(1e3),
+        "ms" => Some(1e6),
+        "s" => Some(1e9),
+        _ => None,
+    };
+    let number = number.trim().parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0);
+    number.zip(nanos_per_unit).map(|(number, unit)| Nanos((number * unit).round() as u64)).ok_or_else(|| {
+        let instead = format!("write a number and its unit us, ms or s, as in --{option}=50ms");
+        Mistake::new(format!("invalid duration \"{text}\" for option --{option}"), instead)
+    })
+}
+
+/// `source` says where the seed was given.
+pub fn seed(text: &str, source: &str) -> Result<Seed, Mistake> {
+    match text {
+        "time" => Ok(Seed::Time { told: true }),
+        "rand" => Ok(Seed::Rand),
+        _ => text.trim_start().parse().map(Seed::Fixed).map_err(|_| Mistake {
+            what: format!("unrecognized random seed option \"{text}\""),
+            detail: Some("Expecting an unsigned integer, \"time\" or \"rand\".".to_owned()),
+            instead: format!("error while setting random seed from {source}: write a number such as 42"),
+        }),
+    }
+}
+
+pub fn query_mode(text: &str) -> Result<QueryMode, Mistake> {
+    match text {
+        "simple" => Ok(QueryMode::Simple),
+        "extended" => Ok(QueryMode::Extended),
+        "prepared" => Ok(QueryMode::Prepared),
+        _ => Err(Mistake::new(
+            format!("invalid query mode (-M): \"{text}\""),
+            "write one of simple, extended, prepared, as in -M prepared",
+        )),
+    }
+}
+
+pub fn partition_method(text: &str) -> Result<PartitionMethod, Mistake> {
+    match text.to_ascii_lowercase().as_str() {
+        "range" => Ok(PartitionMethod::Range),
+        "hash" => Ok(PartitionMethod::Hash),
+        _ => Err(Mistake::new(
+            format!("invalid partition method, expecting \"range\" or \"hash\", got: \"{text}\""),
+            "write --partition-method=range or --partition-method=hash",
+        )),
+    }
+}
+
+/// `name=value`.
+pub fn define(text: &str) -> Result<(String, String), Mistake> {
+    let instead = "write a name of letters, digits and _, = and a value, as in -D rows=1000";
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+            if name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_' || !it.is_ascii()) {
+                Ok((name.to_owned(), value.to_owned()))
+            } else {
+                Err(Mistake::new(format!("option: invalid variable name: \"{name}\""), instead))
+            }
+        }
+        _ => Err(Mistake::new(format!("invalid variable definition: \"{text}\""), instead)),
+    }
+}
+
+/// A script and its weight: `name` or `name@weight`.
+pub fn weighted(text: &str) -> Result<(&str, u32), Mistake> {
+    let Some(at) = text.rfind('@') else { return Ok((text, 1)) };
+    let (name, weight) = (&text[..at], &text[at + 1..]);
+    let instead = format!("write a whole number from 0 after the @, as in {name}@3");
+    match weight.trim_start().parse::<i64>() {
+        Ok(it) => match u32::try_from(it).ok().filter(|it| *it <= INT_MAX) {
+            Some(it) => Ok((name, it)),
+            None => Err(Mistake::new(
+                format!("weight specification out of range (0 .. {INT_MAX}): {it}"),
+                instead,
+            )),
+        },
+        Err(_) => Err(Mistake::new(format!("invalid weight specification: @{weight}"), instead)),
+    }
+}
+
+/// A built-in script by an unambiguous beginning of its name.
+pub fn builtin(name: &str) -> Result<Builtin, Mistake> {
+    let instead = "write one of tpcb-like, simple-update, select-only";
+    let found: Vec<Builtin> = Builtin::ALL.into_iter().filter(|it| it.name().starts_with(name)).collect();
+    match found[..] {
+        [one] => Ok(one),
+        [] => Err(Mistake::new(format!("no builtin script found for name \"{name}\""), instead)),
+        _ => Err(Mistake::new(
+            format!("ambiguous builtin name: {} builtin scripts found for prefix \"{name}\"", found.len()),
+            instead,
+        )),
+    }
+}
+
+/// Letters of `dtgGvpf`; blanks do nothing.
+pub fn init_steps(text: &str) -> Result<String, Mistake> {
+    let instead = "write the first letters of drop, tables, generate (G: in the server), vacuum, primary keys and \
+                   foreign keys, as in -I dtgvp";
+    if text.is_empty() {
+        return Err(Mistake::new("no initialization steps specified", instead));
+    }
+    match text.chars().find(|it| !"dtgGvpf ".contains(*it)) {
+        None => Ok(text.to_owned()),
+        Some(wrong) => Err(Mistake {
+            what: format!("unrecognized initialization step \"{wrong}\""),
+            detail: Some("Allowed step characters are: \"dtgGvpf\".".to_owned()),
+            instead: instead.to_owned(),
+        }),
+    }
+}

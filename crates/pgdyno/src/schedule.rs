@@ -1,0 +1,123 @@
+//! `pgdyno schedule`: what will a schedule bring, before it is run?
+
+use clap::{Args as Options, ValueEnum};
+use load::schedule::{self, Arrivals, Mistakes};
+use model::{Curve, Spacing};
+use report::plot::Characters;
+use report::preview::{self, Preview};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::process::ExitCode;
+
+/// Previews a schedule: how many arrivals, for how long, at which rates.
+#[derive(Clone, Debug, Options)]
+pub struct Args {
+    /// Yandex.Tank's grammar, parts one after the other: line(from, to, duration), const(rate, duration),
+    /// step(from, to, increment, duration); rates per second, durations as 1d2h3m4s
+    #[arg(value_name = "EXPR")]
+    expression: String,
+    /// How arrivals lie within the schedule
+    #[arg(long, value_enum, default_value = "even")]
+    arrivals: Kind,
+    /// Decides the chance in Poisson arrivals
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Print the intended start of each arrival, in whole milliseconds, one per line
+    #[arg(long)]
+    times: bool,
+    /// Print as JSON; with --times, the starts are in it
+    #[arg(long)]
+    json: bool,
+    /// Draw without block characters
+    #[arg(long)]
+    ascii: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Kind {
+    Even,
+    Poisson,
+}
+
+/// Columns of the plot: with its margin it fits into a terminal of 80.
+const COLUMNS: usize = 64;
+
+/// Poisson arrivals are counted one by one up to this number: in less than a second.
+const COUNTED: f64 = 1e7;
+
+/// Runs the command; the exit status is 2 for a wrong schedule, and 1 when its output cannot be written.
+pub fn main(args: &Args) -> ExitCode {
+    let curve = match schedule::parse(&args.expression) {
+        Ok(curve) => curve,
+        Err(mistakes) => return refuse(&mistakes),
+    };
+    match print(args, &curve, &mut BufWriter::new(io::stdout().lock())) {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader, `head` for instance, has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("pgdyno schedule: cannot write to standard output: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn refuse(mistakes: &Mistakes) -> ExitCode {
+    eprint!("pgdyno schedule: this is not a schedule\n{mistakes}");
+    ExitCode::from(2)
+}
+
+fn print(args: &Args, curve: &Curve, out: &mut impl Write) -> io::Result<()> {
+    let arrivals = || Arrivals::new(curve, args.spacing(), args.seed, (0, 1)).map(|due| due.0 / 1_000_000);
+    match (args.times, args.json) {
+        (true, false) => arrivals().try_for_each(|millis| writeln!(out, "{millis}"))?,
+        (false, false) => write!(out, "{}", preview::text(&args.preview(curve), args.characters()))?,
+        (false, true) => writeln!(out, "{}", preview::json(&args.preview(curve)))?,
+        (true, true) => {
+            // Not gathered first: there may be more starts than memory.
+            let object = preview::json(&args.preview(curve)).to_string();
+            write!(out, "{},\"times_ms\":[", object.trim_end_matches('}'))?;
+            arrivals().enumerate().try_for_each(|(i, millis)| write!(out, "{}{millis}", if i > 0 { "," } else { "" }))?;
+            writeln!(out, "]}}")?;
+        }
+    }
+    out.flush()
+}
+
+impl Args {
+    fn spacing(&self) -> Spacing {
+        match self.arrivals {
+            Kind::Even => Spacing::Even,
+            Kind::Poisson => Spacing::Poisson,
+        }
+    }
+
+    fn preview(&self, curve: &Curve) -> Preview {
+        let (lowest, highest) = schedule::rate_range(curve);
+        let expected = schedule::expected(curve);
+        let counted = || Arrivals::new(curve, Spacing::Poisson, self.seed, (0, 1)).count() as u64;
+        let arrivals = match self.arrivals {
+            Kind::Even => Some(schedule::total(curve)),
+            Kind::Poisson => (expected <= COUNTED).then(counted),
+        };
+        Preview {
+            schedule: self.expression.clone(),
+            spacing: self.spacing(),
+            seed: self.seed,
+            arrivals,
+            expected,
+            lasting: curve.lasting(),
+            lowest,
+            highest,
+            rates: schedule::mean_rates(curve, COLUMNS),
+        }
+    }
+
+    fn characters(&self) -> Characters {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()));
+        let locale = locale.unwrap_or_default().to_ascii_lowercase();
+        match locale.contains("utf-8") || locale.contains("utf8") {
+            true if !self.ascii => Characters::Utf8,
+            _ => Characters::Ascii,
+        }
+    }
+}
