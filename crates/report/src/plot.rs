@@ -1,0 +1,188 @@
+//! How does a quantity over time look in a terminal?
+
+use model::Nanos;
+
+/// Which characters the terminal can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Characters {
+    /// Block elements: eight heights in one row.
+    Utf8,
+    /// `.`, `:` and `#`: three heights in one row.
+    Ascii,
+}
+
+/// Rows of bars; with the heading, the axis and its labels a plot is three rows taller.
+const ROWS: usize = 8;
+
+/// Draws one bar per value, over a time from 0 to `lasting`.
+///
+/// The vertical axis begins at 0 and is headed by `unit`; a value above 0 is never drawn as nothing. A plot is ten
+/// columns wider than it has values, at most.
+pub fn bars(unit: &str, values: &[f64], lasting: Nanos, characters: Characters) -> String {
+    let (heights, bar, tick, corner, dash): (&[char], _, _, _, _) = match characters {
+        Characters::Utf8 => (&[' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'], '│', '┤', '┼', "─"),
+        Characters::Ascii => (&[' ', '.', ':', '#'], '|', '+', '+', "-"),
+    };
+    let top = round_up(values.iter().copied().fold(0.0, f64::max));
+    let labels = [top, top / 2.0, 0.0].map(short);
+    let margin = labels.iter().map(String::len).max().unwrap_or(0);
+    let full = heights.len() - 1;
+    // In units of one height; even a small value is one.
+    let tall =
+        |value: f64| ((value / top * (ROWS * full) as f64).round() as usize).max(usize::from(value > 0.0));
+    let mut lines = vec![unit.to_owned()];
+    for row in (0..ROWS).rev() {
+        let (label, axis) = match row + 1 {
+            ROWS => (labels[0].as_str(), tick),
+            row if row == ROWS / 2 => (labels[1].as_str(), tick),
+            _ => ("", bar),
+        };
+        let cells = values.iter().map(|&value| heights[tall(value).saturating_sub(row * full).min(full)]);
+        lines.push(format!("{label:>margin$} {axis}{}", cells.collect::<String>()));
+    }
+    lines.push(format!("{:>margin$} {corner}{}", labels[2], dash.repeat(values.len())));
+    lines.push(format!("{:margin$}  {}", "", scale(values.len(), lasting)));
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// The begin, the middle (where there is room) and the end of the time, below `width` columns.
+fn scale(width: usize, lasting: Nanos) -> String {
+    let (middle, end) = (duration(Nanos(lasting.0 / 2)), duration(lasting));
+    let room = width.saturating_sub(end.len() + 1);
+    let before = (width / 2).saturating_sub(middle.len() / 2);
+    let middle = if before + middle.len() < room && before > 1 {
+        format!("{:before$}{middle}", "0")
+    } else {
+        "0".into()
+    };
+    format!("{middle:room$} {end}")
+}
+
+/// The least of 1, 1.5, 2, 3, 4, 5, 6, 8 or 10 times a power of ten that is not below `value`; 1 for 0.
+fn round_up(value: f64) -> f64 {
+    if value <= 0.0 {
+        return 1.0;
+    }
+    let power = 10f64.powf(value.log10().floor());
+    // A mean of many parts may lie a rounding above a round number.
+    let least = value / power * (1.0 - 1e-9);
+    [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0].into_iter().find(|&it| it >= least).unwrap_or(10.0) * power
+}
+
+/// At most seven characters: `0.75`, `200`, `12.5k`, `10M`.
+fn short(value: f64) -> String {
+    let (scaled, unit) = match value {
+        1e6.. => (value / 1e6, "M"),
+        1e4.. => (value / 1e3, "k"),
+        _ => (value, ""),
+    };
+    // Three significant digits are more than the axis has.
+    let decimals = (2 - scaled.max(1e-4).log10().floor() as i32).clamp(0, 6) as usize;
+    let text = format!("{scaled:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text}{unit}")
+}
+
+/// A duration as schedules write it: `1d2h`, `1m40s`, `0.25s`.
+pub fn duration(it: Nanos) -> String {
+    const SECOND: u64 = 1_000_000_000;
+    let mut seconds = it.0 / SECOND;
+    let mut text = String::new();
+    for (unit, size) in [('d', 86_400), ('h', 3_600), ('m', 60)] {
+        if seconds >= size {
+            text += &format!("{}{unit}", seconds / size);
+            seconds %= size;
+        }
+    }
+    let millis = it.0 % SECOND / 1_000_000;
+    match millis {
+        0 if seconds == 0 && !text.is_empty() => text,
+        0 => format!("{text}{seconds}s"),
+        _ => format!("{text}{}s", format!("{seconds}.{millis:03}").trim_end_matches('0')),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ramp() {
+        let values: Vec<f64> = (0..32).map(|i| 200.0 * (f64::from(i) + 0.5) / 32.0).collect();
+        let drawn = bars("arrivals/s", &values, Nanos::from_secs(200), Characters::Utf8);
+        let wanted = "\
+arrivals/s
+200 ┤                            ▁▃▅▇
+    │                        ▁▃▅▇████
+    │                    ▁▃▅▇████████
+    │                ▁▃▅▇████████████
+100 ┤            ▁▃▅▇████████████████
+    │        ▁▃▅▇████████████████████
+    │    ▁▃▅▇████████████████████████
+    │▁▃▅▇████████████████████████████
+  0 ┼────────────────────────────────
+     0             1m40s        3m20s
+";
+        assert_eq!(drawn, wanted, "\n{drawn}");
+    }
+
+    #[test]
+    fn a_pause_and_little_things_in_ascii() {
+        let drawn =
+            bars("arrivals/s", &[0.01, 0.0, 6.0, 3.0, 3.4, 3.6], Nanos::from_secs(6), Characters::Ascii);
+        let wanted = "\
+arrivals/s
+6 +  #
+  |  #
+  |  #
+  |  # ::
+3 +  ####
+  |  ####
+  |  ####
+  |. ####
+0 +------
+   0   6s
+";
+        assert_eq!(drawn, wanted, "\n{drawn}");
+    }
+
+    #[test]
+    fn nothing_is_drawn_as_nothing() {
+        let drawn = bars("arrivals/s", &[0.0; 4], Nanos::ZERO, Characters::Ascii);
+        assert!(drawn.contains("\n  1 +\n") && drawn.contains("\n  0 +----\n"), "\n{drawn}");
+    }
+
+    #[test]
+    fn labels() {
+        for (value, top, label) in [
+            (0.0, 1.0, "1"),
+            (0.003, 0.003, "0.003"),
+            (0.75, 0.8, "0.8"),
+            (7.0, 8.0, "8"),
+            (9.9, 10.0, "10"),
+            (1501.0, 2000.0, "2000"),
+            (12_500.0, 15_000.0, "15k"),
+            (200.000_000_01, 200.0, "200"),
+            (1e7, 1e7, "10M"),
+        ] {
+            assert!((round_up(value) - top).abs() < top * 1e-12, "{value}: {}", round_up(value));
+            assert_eq!(short(top), label);
+        }
+        assert_eq!([0.5, 1.5, 2.5, 7_500.0, 12_345.0].map(short), ["0.5", "1.5", "2.5", "7500", "12.3k"]);
+    }
+
+    #[test]
+    fn durations() {
+        for (millis, text) in [
+            (0, "0s"),
+            (250, "0.25s"),
+            (1_500, "1.5s"),
+            (60_000, "1m"),
+            (200_000, "3m20s"),
+            (90_061_001, "1d1h1m1.001s"),
+            (86_400_000, "1d"),
+        ] {
+            assert_eq!(duration(Nanos::from_millis(millis)), text);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! How is a schedule shown before it runs?
+
+use crate::plot::{self, Characters};
+use model::{Nanos, PerSecond, Spacing};
+use serde_json::{Value, json};
+
+/// What a schedule will bring.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preview {
+    /// As it was written.
+    pub schedule: String,
+    pub spacing: Spacing,
+    /// Decides Poisson's chance.
+    pub seed: u64,
+    /// `None` where counting Poisson arrivals one by one would take too long.
+    pub arrivals: Option<u64>,
+    /// The integral of the rate.
+    pub expected: f64,
+    pub lasting: Nanos,
+    pub lowest: PerSecond,
+    pub highest: PerSecond,
+    /// The mean rate in equal stretches of the time.
+    pub rates: Vec<PerSecond>,
+}
+
+/// A sentence and a plot.
+pub fn text(it: &Preview, characters: Characters) -> String {
+    let arrivals = it.arrivals.map_or(format!("about {:.0}", it.expected), |n| n.to_string());
+    let spacing = match it.spacing {
+        Spacing::Even => "evenly spaced".to_owned(),
+        Spacing::Poisson => format!("Poisson with seed {} ({:.0} expected)", it.seed, it.expected),
+    };
+    let plural = if it.arrivals == Some(1) { "" } else { "s" };
+    let rates = if it.lowest == it.highest {
+        it.lowest.to_string()
+    } else {
+        format!("{} to {}", it.lowest, it.highest)
+    };
+    let mut text =
+        format!("{arrivals} arrival{plural} in {}, {spacing}, at {rates}\n", plot::duration(it.lasting));
+    if it.lasting > Nanos::ZERO {
+        let rates: Vec<f64> = it.rates.iter().map(|rate| rate.0).collect();
+        text += "\n";
+        text += &plot::bars("arrivals/s", &rates, it.lasting, characters);
+    }
+    text
+}
+
+/// The same as data: rates per second, durations in seconds.
+pub fn json(it: &Preview) -> Value {
+    let stretch = it.lasting.as_secs_f64() / it.rates.len().max(1) as f64;
+    json!({
+        "schedule": it.schedule,
+        "spacing": match it.spacing { Spacing::Even => "even", Spacing::Poisson => "poisson" },
+        "seed": match it.spacing { Spacing::Even => None, Spacing::Poisson => Some(it.seed) },
+        "arrivals": it.arrivals,
+        "expected": it.expected,
+        "duration_s": it.lasting.as_secs_f64(),
+        "lowest_per_s": it.lowest.0,
+        "highest_per_s": it.highest.0,
+        "rates": { "every_s": stretch, "mean_per_s": it.rates.iter().map(|rate| rate.0).collect::<Vec<_>>() },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn preview(spacing: Spacing, arrivals: Option<u64>) -> Preview {
+        Preview {
+            schedule: "line(1, 200, 200s)".to_owned(),
+            spacing,
+            seed: 7,
+            arrivals,
+            expected: 20_100.0,
+            lasting: Nanos::from_secs(200),
+            lowest: PerSecond(1.0),
+            highest: PerSecond(200.0),
+            rates: vec![PerSecond(50.0), PerSecond(150.0)],
+        }
+    }
+
+    #[test]
+    fn says_what_will_come() {
+        let even = preview(Spacing::Even, Some(20_100));
+        let constant = Preview { highest: PerSecond(1.0), arrivals: Some(1), ..even.clone() };
+        for (it, first) in [
+            (even, "20100 arrivals in 3m20s, evenly spaced, at 1/s to 200/s"),
+            (constant, "1 arrival in 3m20s, evenly spaced, at 1/s"),
+            (
+                preview(Spacing::Poisson, Some(20_173)),
+                "20173 arrivals in 3m20s, Poisson with seed 7 (20100 expected), at 1/s to 200/s",
+            ),
+            (
+                preview(Spacing::Poisson, None),
+                "about 20100 arrivals in 3m20s, Poisson with seed 7 (20100 expected), at 1/s to 200/s",
+            ),
+        ] {
+            assert_eq!(text(&it, Characters::Ascii).lines().next(), Some(first));
+        }
+        let empty = Preview { lasting: Nanos::ZERO, ..preview(Spacing::Even, Some(0)) };
+        assert_eq!(text(&empty, Characters::Utf8), "0 arrivals in 0s, evenly spaced, at 1/s to 200/s\n");
+    }
+
+    #[test]
+    fn is_data_too() {
+        assert_eq!(
+            json(&preview(Spacing::Even, Some(20_100))).to_string(),
+            concat!(
+                r#"{"arrivals":20100,"duration_s":200.0,"expected":20100.0,"highest_per_s":200.0,"lowest_per_s":1.0,"#,
+                r#""rates":{"every_s":100.0,"mean_per_s":[50.0,150.0]},"schedule":"line(1, 200, 200s)","seed":null,"#,
+                r#""spacing":"even"}"#
+            )
+        );
+    }
+}
