@@ -22,8 +22,14 @@ pub enum Hole {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     /// `bytes[from..to]` go out as they are.
-    Copy { from: u32, to: u32 },
-    Fill { arg: u16, hole: Hole },
+    Copy {
+        from: u32,
+        to: u32,
+    },
+    Fill {
+        arg: u16,
+        hole: Hole,
+    },
     /// Four bytes whose value is the distance from themselves to the matching `Close`.
     Open,
     Close,

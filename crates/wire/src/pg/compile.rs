@@ -1,1 +1,124 @@
 //! Which bytes ask this statement?
+//!
+//! Each function appends one message to a template that is rendered for every transaction. A text with a NUL cannot be
+//! sent and is a mistake of the caller: who reads scripts has refused it.
+
+use crate::{Hole, TemplateBuilder};
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+
+/// A part of a simple query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// SQL as it is.
+    Text(&'a str),
+    /// Argument by number, in its text form, unquoted.
+    Arg(u16),
+}
+
+/// Query: statements to be parsed, planned and executed at once.
+pub fn simple(b: &mut TemplateBuilder, pieces: &[Piece<'_>]) {
+    b.message(b'Q', |b| {
+        for piece in pieces {
+            match *piece {
+                Piece::Text(text) => {
+                    assert!(!text.contains('\0'), "{NUL}");
+                    b.bytes(text.as_bytes());
+                }
+                Piece::Arg(arg) => {
+                    b.hole(arg, Hole::Raw);
+                }
+            }
+        }
+        b.bytes(b"\0");
+    });
+}
+
+/// Parse: prepares `sql` with parameters `$1 …` under `name`, for this message's reply or (`""`) until the next Parse.
+///
+/// The server derives the types of the parameters.
+pub fn parse(b: &mut TemplateBuilder, name: &str, sql: &str) {
+    fixed(b, |out| frontend::parse(name, sql, [], out).expect(NUL));
+}
+
+/// Bind: fills the unnamed portal with the statement `name` and its parameters as text; results come as text.
+pub fn bind(b: &mut TemplateBuilder, name: &str, args: &[u16]) {
+    assert!(!name.contains('\0'), "{NUL}");
+    let count = u16::try_from(args.len()).expect("a statement has at most 65535 parameters");
+    b.message(b'B', |b| {
+        b.bytes(b"\0").bytes(name.as_bytes()).bytes(b"\0");
+        b.bytes(&0u16.to_be_bytes()).bytes(&count.to_be_bytes());
+        for &arg in args {
+            b.hole(arg, Hole::Counted);
+        }
+        b.bytes(&0u16.to_be_bytes());
+    });
+}
+
+/// Describe of the unnamed portal: the columns come before the rows.
+pub fn describe_portal(b: &mut TemplateBuilder) {
+    fixed(b, |out| frontend::describe(b'P', "", out).expect(NUL));
+}
+
+/// Execute of the unnamed portal, all rows.
+pub fn execute(b: &mut TemplateBuilder) {
+    fixed(b, |out| frontend::execute("", 0, out).expect(NUL));
+}
+
+/// Sync: the server answers everything so far with one ReadyForQuery.
+pub fn sync(b: &mut TemplateBuilder) {
+    fixed(b, frontend::sync);
+}
+
+/// Flush: the server sends what it has so far.
+pub fn flush(b: &mut TemplateBuilder) {
+    fixed(b, frontend::flush);
+}
+
+/// Close of the prepared statement `name`; it need not exist.
+pub fn close_statement(b: &mut TemplateBuilder, name: &str) {
+    fixed(b, |out| frontend::close(b'S', name, out).expect(NUL));
+}
+
+const NUL: &str = "no NUL in SQL";
+
+fn fixed(b: &mut TemplateBuilder, write: impl FnOnce(&mut BytesMut)) {
+    let mut out = BytesMut::new();
+    write(&mut out);
+    b.bytes(&out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages() {
+        let check = |build: fn(&mut TemplateBuilder), expected: &[u8]| {
+            let mut builder = TemplateBuilder::default();
+            build(&mut builder);
+            let mut out = Vec::new();
+            builder.build().render(&mut out, |arg, out| {
+                out.extend_from_slice([b"7".as_slice(), b"", b"null"][usize::from(arg)]);
+                arg != 1
+            });
+            assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());
+        };
+        check(|b| simple(b, &[Piece::Text("select "), Piece::Arg(0)]), b"Q\0\0\0\x0dselect 7\0");
+        check(|b| simple(b, &[]), b"Q\0\0\0\x05\0");
+        check(|b| parse(b, "s1", "select $1"), b"P\0\0\0\x13s1\0select $1\0\0\0");
+        check(|b| bind(b, "s1", &[0, 1]), b"B\0\0\0\x17\0s1\0\0\0\0\x02\0\0\0\x017\xff\xff\xff\xff\0\0");
+        check(|b| bind(b, "", &[]), b"B\0\0\0\x0c\0\0\0\0\0\0\0\0");
+        check(describe_portal, b"D\0\0\0\x06P\0");
+        check(execute, b"E\0\0\0\x09\0\0\0\0\0");
+        check(sync, b"S\0\0\0\x04");
+        check(flush, b"H\0\0\0\x04");
+        check(|b| close_statement(b, "s1"), b"C\0\0\0\x08Ss1\0");
+    }
+
+    #[test]
+    #[should_panic(expected = "no NUL in SQL")]
+    fn nul_is_refused() {
+        parse(&mut TemplateBuilder::default(), "", "select '\0'");
+    }
+}

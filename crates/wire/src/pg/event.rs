@@ -1,6 +1,8 @@
 //! What did the server say?
 
+use super::{Columns, Notice, Row};
 use crate::Code;
+use std::fmt;
 
 /// What a prefix of the server's bytes meant.
 #[derive(Debug)]
@@ -43,6 +45,19 @@ pub struct Reply {
     pub status: Status,
 }
 
+impl Reply {
+    /// Nothing said yet.
+    pub(super) const EMPTY: Reply = Reply {
+        error: None,
+        rows: 0,
+        parsed: 0,
+        statements: 0,
+        rolled_back: false,
+        local_only: false,
+        status: Status::Idle,
+    };
+}
+
 /// Transaction status of ReadyForQuery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -51,19 +66,7 @@ pub enum Status {
     Failed,
 }
 
-/// RowDescription, undecoded.
-#[derive(Clone, Copy, Debug)]
-pub struct Columns<'a>(pub(crate) &'a [u8]);
-
-/// DataRow, undecoded.
-#[derive(Clone, Copy, Debug)]
-pub struct Row<'a>(pub(crate) &'a [u8]);
-
-/// ErrorResponse or NoticeResponse: its fields, undecoded.
-#[derive(Clone, Copy, Debug)]
-pub struct Notice<'a>(pub(crate) &'a [u8]);
-
-/// Bytes that no PostgreSQL server sends. The connection is of no more use.
+/// Bytes that no PostgreSQL server sends, or a server that is not to be trusted. The connection is of no more use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolError {
     /// A length below 4, or above what the message may have.
@@ -81,3 +84,34 @@ pub enum ProtocolError {
     /// TLS alert or certificate; the text is rustls's.
     Tls(&'static str),
 }
+
+impl fmt::Display for ProtocolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tag = |tag: u8| char::from(tag).escape_default();
+        match *self {
+            ProtocolError::BadLength { tag: it, length } => {
+                write!(f, "message '{}' claims a length of {length} bytes", tag(it))
+            }
+            ProtocolError::Unexpected { tag: it } => write!(f, "message '{}' may not come now", tag(it)),
+            ProtocolError::Malformed { tag: it } => write!(f, "message '{}' contradicts itself", tag(it)),
+            ProtocolError::Authentication { asked } => {
+                let kind = match asked {
+                    0 => "no authentication at all",
+                    2 => "Kerberos V5",
+                    3 => "a clear-text password",
+                    5 => "an MD5 password",
+                    7..=8 => "GSSAPI",
+                    9 => "SSPI",
+                    10 => "SASL",
+                    _ => "an unknown authentication",
+                };
+                write!(f, "the server asks for {kind} (code {asked}), which is not allowed here")
+            }
+            ProtocolError::Scram(why) => write!(f, "SCRAM: {why}"),
+            ProtocolError::NoTls => write!(f, "TLS is required and the server offers none"),
+            ProtocolError::Tls(why) => write!(f, "TLS: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for ProtocolError {}

@@ -3,8 +3,13 @@
 mod channel;
 pub mod compile;
 mod event;
+mod frontend;
 mod login;
+mod message;
+mod scan;
 
 pub use channel::Channel;
-pub use event::{Columns, Event, Notice, ProtocolError, Reply, Row, Status};
-pub use login::{Login, Transport};
+pub use event::{Event, ProtocolError, Reply, Status};
+pub use frontend::{cancel_request, copy_data, copy_done, copy_fail, terminate};
+pub use login::{Login, Secret, Transport};
+pub use message::{Column, Columns, Notice, Row};

@@ -1,0 +1,64 @@
+//! What does the protocol cost? Nanoseconds per reply of a prepared SELECT, and per request.
+//!
+//! `cargo run --release -p wire --example scan_bench`
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+use wire::TemplateBuilder;
+use wire::pg::{Channel, Event, Login, Transport, compile};
+
+const REPLIES: u32 = 20_000_000;
+
+fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+    [&[tag], (body.len() as u32 + 4).to_be_bytes().as_slice(), body].concat()
+}
+
+fn main() {
+    let mut channel = Channel::new(Arc::new(Login::new("bench", "")), Transport::Unix, [0; 18]);
+    channel.open();
+    let opening = [message(b'R', b"\0\0\0\0"), message(b'Z', b"I")].concat();
+    assert!(matches!(channel.receive(&mut &opening[..]), Ok(Event::Opened)));
+    let n = channel.outgoing().len();
+    channel.sent(n);
+
+    let row = message(b'D', &[0; 90]);
+    let answer = [message(b'2', b""), row, message(b'C', b"SELECT 1\0"), message(b'Z', b"I")].concat();
+    measure("reply whole", || replies(&mut channel, &[&answer]));
+    measure("reply cut in a row", || replies(&mut channel, &[&answer[..40], &answer[40..]]));
+    measure("reply cut in a head", || replies(&mut channel, &[&answer[..7], &answer[7..]]));
+
+    let mut builder = TemplateBuilder::default();
+    compile::bind(&mut builder, "s1", &[0]);
+    compile::execute(&mut builder);
+    compile::sync(&mut builder);
+    let template = builder.build();
+    measure("request rendered", || {
+        channel.request(|out| {
+            template.render(out, |_, out| {
+                out.extend_from_slice(b"123456");
+                true
+            });
+        });
+        let n = black_box(channel.outgoing()).len();
+        channel.sent(n);
+    });
+}
+
+fn replies(channel: &mut Channel, pieces: &[&[u8]]) {
+    for piece in pieces {
+        let mut piece = black_box(*piece);
+        while !matches!(black_box(channel.receive(&mut piece)), Ok(Event::More)) {}
+    }
+}
+
+fn measure(name: &str, mut once: impl FnMut()) {
+    let best = (0..5).map(|_| {
+        let start = Instant::now();
+        for _ in 0..REPLIES / 5 {
+            once();
+        }
+        start.elapsed().as_secs_f64() * 1e9 / f64::from(REPLIES / 5)
+    });
+    println!("{name:24} {:6.1} ns", best.fold(f64::INFINITY, f64::min));
+}

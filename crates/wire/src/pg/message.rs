@@ -1,0 +1,275 @@
+//! What stands inside a row, its columns, an error?
+
+use super::ProtocolError;
+use crate::Code;
+use std::borrow::Cow;
+use std::fmt;
+
+/// RowDescription, well-formed.
+#[derive(Clone, Copy)]
+pub struct Columns<'a>(&'a [u8]);
+
+/// One column of the rows that follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column<'a> {
+    /// In the session's `client_encoding`.
+    pub name: &'a [u8],
+    /// The `oid` in `pg_type`.
+    pub type_oid: u32,
+}
+
+impl<'a> Columns<'a> {
+    /// Fixed part of one column: table oid, attribute, type oid, type size, type modifier, format.
+    const FIXED: usize = 18;
+
+    pub(super) fn new(body: &'a [u8]) -> Result<Columns<'a>, ProtocolError> {
+        let walk = || {
+            let (&count, mut rest) = body.split_first_chunk()?;
+            for _ in 0..u16::from_be_bytes(count) {
+                rest = rest.get(text(rest)?.len() + 1 + Self::FIXED..)?;
+            }
+            rest.is_empty().then_some(Columns(body))
+        };
+        walk().ok_or(ProtocolError::Malformed { tag: b'T' })
+    }
+
+    /// Number of columns.
+    pub fn count(&self) -> usize {
+        usize::from(u16::from_be_bytes([self.0[0], self.0[1]]))
+    }
+
+    /// The columns, left to right.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Column<'a>> + use<'a> {
+        let mut rest = &self.0[2..];
+        (0..self.count()).map(move |_| {
+            let name = text(rest).expect("walked by `new`");
+            let (fixed, after) = rest[name.len() + 1..].split_at(Self::FIXED);
+            rest = after;
+            Column { name, type_oid: u32::from_be_bytes([fixed[6], fixed[7], fixed[8], fixed[9]]) }
+        })
+    }
+}
+
+impl fmt::Debug for Columns<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(|it| String::from_utf8_lossy(it.name))).finish()
+    }
+}
+
+/// DataRow, well-formed.
+#[derive(Clone, Copy)]
+pub struct Row<'a>(&'a [u8]);
+
+impl<'a> Row<'a> {
+    pub(super) fn new(body: &'a [u8]) -> Result<Row<'a>, ProtocolError> {
+        let walk = || {
+            let (&count, mut rest) = body.split_first_chunk()?;
+            for _ in 0..u16::from_be_bytes(count) {
+                rest = value(rest)?.1;
+            }
+            rest.is_empty().then_some(Row(body))
+        };
+        walk().ok_or(ProtocolError::Malformed { tag: b'D' })
+    }
+
+    /// Number of values.
+    pub fn count(&self) -> usize {
+        usize::from(u16::from_be_bytes([self.0[0], self.0[1]]))
+    }
+
+    /// The values, left to right; `None` is NULL.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&'a [u8]>> + use<'a> {
+        let mut rest = &self.0[2..];
+        (0..self.count()).map(move |_| {
+            let (it, after) = value(rest).expect("walked by `new`");
+            rest = after;
+            it
+        })
+    }
+}
+
+impl fmt::Debug for Row<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(|it| it.map(String::from_utf8_lossy))).finish()
+    }
+}
+
+/// ErrorResponse or NoticeResponse: its fields, undecoded.
+#[derive(Clone, Copy)]
+pub struct Notice<'a>(&'a [u8]);
+
+impl<'a> Notice<'a> {
+    pub(super) fn new(body: &'a [u8], tag: u8) -> Result<Notice<'a>, ProtocolError> {
+        let notice = Notice(body);
+        let length: usize = notice.fields().map(|(_, text)| text.len() + 2).sum();
+        if body.get(length..) == Some(&[0]) { Ok(notice) } else { Err(ProtocolError::Malformed { tag }) }
+    }
+
+    /// Every field in the server's order: its letter and its text.
+    pub fn fields(&self) -> impl Iterator<Item = (u8, &'a [u8])> + use<'a> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let (&letter, after) = rest.split_first().filter(|(letter, _)| **letter != 0)?;
+            let it = text(after)?;
+            rest = &after[it.len() + 1..];
+            Some((letter, it))
+        })
+    }
+
+    /// The text of the field `letter`; PostgreSQL manual, "Error and Notice Message Fields".
+    pub fn field(&self, letter: u8) -> Option<&'a [u8]> {
+        self.fields().find(|it| it.0 == letter).map(|it| it.1)
+    }
+
+    /// The SQLSTATE; `Code::PROTOCOL` when the server sent none of five characters.
+    pub fn code(&self) -> Code {
+        match self.field(b'C').map(<[u8; 5]>::try_from) {
+            Some(Ok(state)) => Code::SqlState(state),
+            _ => Code::PROTOCOL,
+        }
+    }
+
+    /// The severity that is never translated, e.g. `ERROR`; the translated one from a server that sends no other.
+    pub fn severity(&self) -> Cow<'a, str> {
+        String::from_utf8_lossy(self.field(b'V').or(self.field(b'S')).unwrap_or_default())
+    }
+
+    /// The server closes the connection after this.
+    pub fn is_fatal(&self) -> bool {
+        matches!(&*self.severity(), "FATAL" | "PANIC")
+    }
+
+    /// What happened, in the server's language, usually one line.
+    pub fn message(&self) -> Cow<'a, str> {
+        String::from_utf8_lossy(self.field(b'M').unwrap_or_default())
+    }
+
+    /// More about it, perhaps several lines.
+    pub fn detail(&self) -> Option<Cow<'a, str>> {
+        self.field(b'D').map(String::from_utf8_lossy)
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<Cow<'a, str>> {
+        self.field(b'H').map(String::from_utf8_lossy)
+    }
+
+    /// Where in the statement, in characters from 1.
+    pub fn position(&self) -> Option<u32> {
+        std::str::from_utf8(self.field(b'P')?).ok()?.parse().ok()
+    }
+
+    /// The C function that reported it, e.g. `SyncRepWaitForLSN`.
+    pub fn routine(&self) -> Option<Cow<'a, str>> {
+        self.field(b'R').map(String::from_utf8_lossy)
+    }
+
+    /// The constraint it is about.
+    pub fn constraint(&self) -> Option<Cow<'a, str>> {
+        self.field(b'n').map(String::from_utf8_lossy)
+    }
+}
+
+impl fmt::Display for Notice<'_> {
+    /// As psql shows it first: `ERROR:  40001: could not serialize access …`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:  {}: {}", self.severity(), self.code(), self.message())
+    }
+}
+
+impl fmt::Debug for Notice<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map()
+            .entries(self.fields().map(|(letter, text)| (char::from(letter), String::from_utf8_lossy(text))))
+            .finish()
+    }
+}
+
+/// The text before the first NUL.
+pub(super) fn text(bytes: &[u8]) -> Option<&[u8]> {
+    bytes.iter().position(|&it| it == 0).map(|end| &bytes[..end])
+}
+
+/// One length-prefixed value, −1 for NULL, and what follows it.
+fn value(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    let (&length, rest) = bytes.split_first_chunk()?;
+    match i32::from_be_bytes(length) {
+        -1 => Some((None, rest)),
+        length => {
+            let (it, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+            Some((Some(it), rest))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows() {
+        let check = |body: &[u8], expected: &str| {
+            let shown =
+                Row::new(body).map_or_else(|it| it.to_string(), |it| format!("{} {it:?}", it.count()));
+            assert_eq!(shown, expected, "{body:?}");
+        };
+        check(b"\0\0", "0 []");
+        check(b"\0\x02\0\0\0\x02ab\xff\xff\xff\xff", r#"2 [Some("ab"), None]"#);
+        check(b"\0\x01\0\0\0\0", r#"1 [Some("")]"#);
+        for bad in [
+            &b""[..],
+            b"\0",
+            b"\0\x01",
+            b"\0\x01\0\0\0",
+            b"\0\x01\0\0\0\x02a",
+            b"\0\x01\xff\xff\xff\xfe",
+            b"\0\x01\x7f\xff\xff\xff",
+            b"\0\0z",
+        ] {
+            check(bad, "message 'D' contradicts itself");
+        }
+    }
+
+    #[test]
+    fn columns() {
+        let check = |body: &[u8], expected: &str| {
+            let shown = Columns::new(body).map_or_else(
+                |it| it.to_string(),
+                |it| {
+                    let oids: Vec<u32> = it.iter().map(|it| it.type_oid).collect();
+                    format!("{} {it:?} {oids:?}", it.count())
+                },
+            );
+            assert_eq!(shown, expected, "{body:?}");
+        };
+        let id = b"id\0\0\0\0\0\0\0\0\0\0\x14\0\x08\xff\xff\xff\xff\0\0";
+        check(&[b"\0\x01".as_slice(), id].concat(), r#"1 ["id"] [20]"#);
+        check(&[b"\0\x02".as_slice(), id, id].concat(), r#"2 ["id", "id"] [20, 20]"#);
+        check(b"\0\0", "0 [] []");
+        check(b"", "message 'T' contradicts itself");
+        check(b"\0\x01id", "message 'T' contradicts itself");
+        check(&[b"\0\x01".as_slice(), &id[..20]].concat(), "message 'T' contradicts itself");
+        check(&[b"\0\0".as_slice(), id].concat(), "message 'T' contradicts itself");
+    }
+
+    #[test]
+    fn notices() {
+        let check = |body: &[u8], expected: &str| {
+            let shown = Notice::new(body, b'E').map_or_else(
+                |it| it.to_string(),
+                |it| format!("{it} | {:?} {:?} fatal {}", it.position(), it.routine(), it.is_fatal()),
+            );
+            assert_eq!(shown, expected, "{body:?}");
+        };
+        check(
+            b"SFEHLER\0VERROR\0C40001\0Mno\0P17\0Rx\0\0",
+            r#"ERROR:  40001: no | Some(17) Some("x") fatal false"#,
+        );
+        check(b"SFATAL\0C53300\0Mfull\0\0", "FATAL:  53300: full | None None fatal true");
+        check(b"C4000\0\0", ":  net 71:  | None None fatal false");
+        check(b"\0", ":  net 71:  | None None fatal false");
+        for bad in [&b""[..], b"M", b"Mx", b"Mx\0", b"Mx\0\0\0", b"Mx\0\0z"] {
+            check(bad, "message 'E' contradicts itself");
+        }
+    }
+}

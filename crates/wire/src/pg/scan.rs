@@ -1,0 +1,289 @@
+//! Where does the next message lie that somebody wants to see?
+
+use super::{ProtocolError, Reply, Status};
+
+/// The longest message that is kept until it is whole. Longer ones can only be passed over.
+pub(super) const WHOLE_MAX: u32 = 16 << 20;
+/// The same before the session is open: who has not yet proved itself gets little memory.
+const LOGIN_MAX: u32 = 64 << 10;
+/// What `held` keeps allocated between messages.
+const HELD_MAX: usize = 4 << 10;
+
+/// Splits the stream into messages, counts those of no interest and passes over them without a copy.
+///
+/// A message that must be seen whole and does not lie whole in the input is gathered in `held`, which grows with the
+/// bytes that came, never with the length that was declared.
+#[derive(Debug)]
+pub(super) struct Scanner {
+    held: Vec<u8>,
+    /// `held` was handed out as a whole message and is done with.
+    stale: bool,
+    /// Bytes of the current message still to be passed over.
+    skip: u32,
+    pub reply: Reply,
+    pub watch: bool,
+    /// Messages are those of a log-in.
+    pub login: bool,
+    /// ParameterStatus is of interest.
+    pub parameters: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The input is used up.
+    More,
+    Ready(Reply),
+    /// A message of interest. Its body is the end of what was consumed, unless it had to be gathered.
+    Message {
+        tag: u8,
+        body: Body,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Body {
+    /// The last so many bytes that were consumed.
+    Input(usize),
+    /// In `Scanner::held`, after the head.
+    Held,
+}
+
+impl Body {
+    pub fn of<'a>(self, consumed: &'a [u8], held: &'a [u8]) -> &'a [u8] {
+        match self {
+            Body::Input(length) => &consumed[consumed.len() - length..],
+            Body::Held => &held[5..],
+        }
+    }
+}
+
+enum Need {
+    Skip,
+    Whole,
+}
+
+impl Scanner {
+    pub fn new(parameters: bool) -> Scanner {
+        Scanner {
+            // Room for every message that must be whole while nobody watches and nothing fails.
+            held: Vec::with_capacity(64),
+            stale: false,
+            skip: 0,
+            reply: Reply::EMPTY,
+            watch: false,
+            login: true,
+            parameters,
+        }
+    }
+
+    /// Consumes input up to the end of the next message of interest.
+    #[inline]
+    pub fn next(&mut self, input: &mut &[u8]) -> Result<Found, ProtocolError> {
+        if (self.skip != 0 || !self.held.is_empty())
+            && let Some(found) = self.resume(input)?
+        {
+            return Ok(found);
+        }
+        loop {
+            let bytes = *input;
+            let Some((&[tag, a, b, c, d], _)) = bytes.split_first_chunk() else {
+                self.held.extend_from_slice(bytes);
+                *input = &[];
+                return Ok(Found::More);
+            };
+            let length = u32::from_be_bytes([a, b, c, d]);
+            let total = length as usize + 1;
+            match self.need(tag, length)? {
+                Need::Skip => {
+                    self.count(tag);
+                    if total > bytes.len() {
+                        self.skip = (total - bytes.len()) as u32;
+                        *input = &[];
+                        return Ok(Found::More);
+                    }
+                    *input = &bytes[total..];
+                }
+                Need::Whole => {
+                    let Some((message, rest)) = bytes.split_at_checked(total) else {
+                        self.held.extend_from_slice(bytes);
+                        *input = &[];
+                        return Ok(Found::More);
+                    };
+                    *input = rest;
+                    let body = Body::Input(message.len() - 5);
+                    if let Some(found) = self.complete(tag, &message[5..], body)? {
+                        return Ok(found);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The message found last, when its body is `Body::Held`.
+    pub fn held(&self) -> &[u8] {
+        &self.held
+    }
+
+    /// Lends it, so that others may change while it is read. To be put back.
+    pub fn take_held(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.held)
+    }
+
+    pub fn put_back(&mut self, held: Vec<u8>) {
+        self.held = held;
+    }
+
+    /// Bytes allocated.
+    pub fn memory(&self) -> usize {
+        self.held.capacity()
+    }
+
+    /// Goes on in the middle of a message. `None` when it is passed and the next one is to be looked at.
+    #[cold]
+    fn resume(&mut self, input: &mut &[u8]) -> Result<Option<Found>, ProtocolError> {
+        if self.stale {
+            self.release();
+        }
+        while !self.held.is_empty() && self.skip == 0 {
+            let held = self.held.len();
+            let Some((&[tag, a, b, c, d], _)) = self.held.split_first_chunk() else {
+                if self.gather(5 - held, input) {
+                    continue;
+                }
+                return Ok(Some(Found::More));
+            };
+            let length = u32::from_be_bytes([a, b, c, d]);
+            let need = self.need(tag, length)?;
+            let missing = length as usize + 1 - held;
+            match need {
+                Need::Skip => {
+                    self.count(tag);
+                    self.skip = missing as u32;
+                    self.held.clear();
+                }
+                Need::Whole if self.gather(missing, input) => {
+                    let held = std::mem::take(&mut self.held);
+                    let found = self.complete(tag, &held[5..], Body::Held);
+                    self.held = held;
+                    self.stale = true;
+                    match found? {
+                        Some(found) => return Ok(Some(found)),
+                        None => self.release(),
+                    }
+                }
+                Need::Whole => return Ok(Some(Found::More)),
+            }
+        }
+        let passed = input.len().min(self.skip as usize);
+        *input = &input[passed..];
+        self.skip -= passed as u32;
+        Ok((self.skip != 0).then_some(Found::More))
+    }
+
+    /// Moves up to `missing` bytes to `held`; says whether that was all.
+    fn gather(&mut self, missing: usize, input: &mut &[u8]) -> bool {
+        let (now, rest) = input.split_at(input.len().min(missing));
+        self.held.extend_from_slice(now);
+        *input = rest;
+        now.len() == missing
+    }
+
+    fn release(&mut self) {
+        self.stale = false;
+        self.held.clear();
+        self.held.shrink_to(HELD_MAX);
+    }
+
+    /// How much of the message must be seen. Depends on nothing but its head and what is watched.
+    #[inline]
+    fn need(&self, tag: u8, length: u32) -> Result<Need, ProtocolError> {
+        let bad = Err(ProtocolError::BadLength { tag, length });
+        if !(4..=i32::MAX as u32).contains(&length) {
+            return bad;
+        }
+        if self.login {
+            return match tag {
+                b'R' | b'E' | b'N' | b'v' if length <= LOGIN_MAX => Ok(Need::Whole),
+                b'S' if !self.parameters => Ok(Need::Skip),
+                b'S' if length <= LOGIN_MAX => Ok(Need::Whole),
+                b'K' if length == 12 => Ok(Need::Whole),
+                b'Z' if length == 5 => Ok(Need::Whole),
+                b'R' | b'E' | b'N' | b'v' | b'S' | b'K' | b'Z' => bad,
+                _ => Err(ProtocolError::Unexpected { tag }),
+            };
+        }
+        match tag {
+            // BindComplete, NoData, ParseComplete, CloseComplete, PortalSuspended, EmptyQueryResponse, CopyDone
+            b'2' | b'n' | b'1' | b'3' | b's' | b'I' | b'c' => {
+                if length == 4 {
+                    Ok(Need::Skip)
+                } else {
+                    bad
+                }
+            }
+            b'Z' if length != 5 => bad,
+            b'Z' => Ok(Need::Whole),
+            // DataRow, RowDescription
+            b'D' | b'T' if !self.watch => Ok(Need::Skip),
+            // CommandComplete: only `ROLLBACK` has this length and is of interest to all.
+            b'C' if !self.watch && length != 4 + ROLLBACK.len() as u32 => Ok(Need::Skip),
+            b'S' if !self.parameters => Ok(Need::Skip),
+            b'D' | b'T' | b'C' | b'S' | b'E' | b'N' | b'G' => {
+                if length <= WHOLE_MAX {
+                    Ok(Need::Whole)
+                } else {
+                    bad
+                }
+            }
+            // CopyOutResponse; an HTTP server's answer begins with the same letter.
+            b'H' if length > WHOLE_MAX => bad,
+            // ParameterDescription, CopyData, NotificationResponse
+            b'H' | b't' | b'd' | b'A' => Ok(Need::Skip),
+            _ => Err(ProtocolError::Unexpected { tag }),
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, tag: u8) {
+        match tag {
+            b'D' => self.reply.rows = self.reply.rows.saturating_add(1),
+            b'C' | b's' | b'I' => self.reply.statements = self.reply.statements.saturating_add(1),
+            b'1' => self.reply.parsed = self.reply.parsed.saturating_add(1),
+            _ => {}
+        }
+    }
+
+    /// A message lies there whole: what of it others are to see.
+    #[inline]
+    fn complete(&mut self, tag: u8, inside: &[u8], body: Body) -> Result<Option<Found>, ProtocolError> {
+        if self.login {
+            return Ok(Some(Found::Message { tag, body }));
+        }
+        self.count(tag);
+        match tag {
+            b'Z' => {
+                let mut reply = std::mem::replace(&mut self.reply, Reply::EMPTY);
+                reply.status = status(inside)?;
+                self.watch = false;
+                Ok(Some(Found::Ready(reply)))
+            }
+            b'C' => {
+                self.reply.rolled_back |= inside == ROLLBACK;
+                Ok(self.watch.then_some(Found::Message { tag, body }))
+            }
+            _ => Ok(Some(Found::Message { tag, body })),
+        }
+    }
+}
+
+const ROLLBACK: &[u8] = b"ROLLBACK\0";
+
+/// The body of ReadyForQuery.
+pub(super) fn status(body: &[u8]) -> Result<Status, ProtocolError> {
+    match body {
+        b"I" => Ok(Status::Idle),
+        b"T" => Ok(Status::InTransaction),
+        b"E" => Ok(Status::Failed),
+        _ => Err(ProtocolError::Malformed { tag: b'Z' }),
+    }
+}

@@ -1,0 +1,110 @@
+//! Does a session allocate once it runs, and how much does it keep?
+
+mod server;
+
+use server::{feed, message, opened, select_one, sent};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use wire::pg::{Channel, Event, Login, compile};
+use wire::{Template, TemplateBuilder};
+
+/// Counts the allocations of each thread.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn prepared() -> Template {
+    let mut builder = TemplateBuilder::default();
+    compile::bind(&mut builder, "s1", &[0]);
+    compile::execute(&mut builder);
+    compile::sync(&mut builder);
+    builder.build()
+}
+
+fn transact(channel: &mut Channel, template: &Template, answer: &[u8], cut: usize) {
+    channel.request(|out| {
+        template.render(out, |_, out| {
+            out.extend_from_slice(b"123456");
+            true
+        });
+    });
+    let n = channel.outgoing().len();
+    channel.sent(n / 2);
+    channel.sent(n - n / 2);
+    let mut ready = 0;
+    for mut piece in [&answer[..cut], &answer[cut..]] {
+        loop {
+            match channel.receive(&mut piece).expect("a good answer") {
+                Event::More => break,
+                Event::Ready(reply) => ready += reply.rows,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    assert_eq!(ready, 1);
+}
+
+#[test]
+fn no_allocation_after_the_first_transaction() {
+    let mut channel = opened(Login::new("bench", ""));
+    let (template, answer) = (prepared(), select_one(&[b'x'; 100]));
+    let committed = [message(b'C', b"ROLLBACK\0"), answer.clone()].concat();
+    transact(&mut channel, &template, &answer, 0);
+    let before = ALLOCATIONS.get();
+    for cut in 0..=answer.len() {
+        transact(&mut channel, &template, &answer, cut);
+        transact(&mut channel, &template, &committed, cut);
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    drop(Box::new(1));
+    assert_eq!(ALLOCATIONS.get() - before, 1, "the counter counts");
+}
+
+#[test]
+fn an_idle_session_is_small() {
+    let check = |keep_parameters: bool, most: usize| {
+        let mut login = Login::new("bench", "");
+        login.keep_parameters = keep_parameters;
+        let mut channel = opened(login);
+        transact(&mut channel, &prepared(), &select_one(&[b'x'; 1000]), 1);
+        let size = size_of::<Channel>() + channel.memory();
+        println!("keep_parameters {keep_parameters}: {} + {} bytes", size_of::<Channel>(), channel.memory());
+        assert!(size <= most, "{size} > {most}");
+    };
+    check(false, 1024);
+    check(true, 1536);
+}
+
+#[test]
+fn a_sender_that_never_catches_up_does_not_grow_the_buffer() {
+    let mut channel = opened(Login::new("bench", ""));
+    for _ in 0..10_000 {
+        channel.request(|out| out.extend_from_slice(&[b'x'; 1000]));
+        let n = channel.outgoing().len().min(if channel.outgoing().len() > 100_000 { 1500 } else { 500 });
+        channel.sent(n);
+    }
+    assert!(channel.memory() < 1 << 20, "{}", channel.memory());
+    assert!(sent(&mut channel).iter().all(|it| *it == b'x'));
+    assert!(feed(&mut channel, &message(b'Z', b"I"), 1) == ["Ready(Idle)"]);
+}

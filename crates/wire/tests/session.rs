@@ -1,0 +1,179 @@
+//! Does a session say the same however the network cuts the bytes?
+
+mod server;
+
+use server::{columns, feed, message, notice, opened, select_one};
+use wire::pg::Login;
+
+/// `bytes` give `expected`, whole, in pieces of every size, and cut in two at every place.
+fn check(watch: bool, bytes: &[u8], expected: &str) {
+    let start = || {
+        let mut channel = opened(Login::new("bench", ""));
+        channel.watch(watch);
+        channel
+    };
+    for step in 1..=bytes.len() {
+        assert_eq!(feed(&mut start(), bytes, step).join(" "), expected, "in pieces of {step}");
+    }
+    for cut in 0..=bytes.len() {
+        let mut channel = start();
+        let mut seen = feed(&mut channel, &bytes[..cut], usize::MAX);
+        if seen.last().is_none_or(|it| !it.contains(" {")) {
+            seen.extend(feed(&mut channel, &bytes[cut..], usize::MAX));
+        }
+        assert_eq!(seen.join(" "), expected, "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_prepared_select_is_counted() {
+    let select = select_one(b"42");
+    check(false, &select, "Ready(Idle rows 1 statements 1)");
+    check(true, &select, r#"Row([Some("42")]) Done(SELECT 1) Ready(Idle rows 1 statements 1)"#);
+    let thrice = [select.clone(), select.clone(), select].concat();
+    let one = "Ready(Idle rows 1 statements 1)";
+    check(false, &thrice, &[one, one, one].join(" "));
+    check(
+        true,
+        &thrice,
+        &[r#"Row([Some("42")]) Done(SELECT 1) Ready(Idle rows 1 statements 1)"#, one, one].join(" "),
+    );
+}
+
+#[test]
+fn simple_queries_show_their_columns_when_watched() {
+    let bytes = [
+        columns(),
+        message(b'D', b"\0\x01\xff\xff\xff\xff"),
+        message(b'C', b"SELECT 1\0"),
+        message(b'I', b""),
+        message(b'Z', b"T"),
+    ]
+    .concat();
+    check(false, &bytes, "Ready(InTransaction rows 1 statements 2)");
+    check(
+        true,
+        &bytes,
+        r#"Columns(["id"]) Row([None]) Done(SELECT 1) Ready(InTransaction rows 1 statements 2)"#,
+    );
+}
+
+#[test]
+fn everything_else_is_counted_or_passed_over() {
+    let bytes = [
+        message(b'1', b""),
+        message(b'1', b""),
+        message(b't', b"\0\x01\0\0\0\x17"),
+        message(b'n', b""),
+        message(b'3', b""),
+        message(b'A', b"\0\0\0\x01channel\0payload\0"),
+        message(b'S', b"TimeZone\0UTC\0"),
+        message(b's', b""),
+        message(b'H', b"\0\0\0"),
+        message(b'd', &[b'x'; 300]),
+        message(b'c', b""),
+        message(b'Z', b"E"),
+    ]
+    .concat();
+    check(false, &bytes, "Ready(Failed parsed 2 statements 1)");
+}
+
+#[test]
+fn a_commit_that_rolled_back_and_a_commit_that_is_local() {
+    let bytes = [message(b'C', b"ROLLBACK\0"), message(b'Z', b"I")].concat();
+    check(false, &bytes, "Ready(Idle statements 1 rolled_back 1)");
+    check(true, &bytes, "Done(ROLLBACK) Ready(Idle statements 1 rolled_back 1)");
+    check(false, &[message(b'C', b"SELECT 1\0"), message(b'Z', b"I")].concat(), "Ready(Idle statements 1)");
+    check(false, &[message(b'C', b"INSERT 0\0"), message(b'Z', b"I")].concat(), "Ready(Idle statements 1)");
+    let fields = [
+        "SWARNING",
+        "VWARNING",
+        "C01000",
+        "Mcanceling wait for synchronous replication",
+        "RSyncRepWaitForLSN",
+    ];
+    let bytes = [notice(b'N', &fields), message(b'C', b"COMMIT\0"), message(b'Z', b"I")].concat();
+    check(
+        false,
+        &bytes,
+        "Notice(WARNING:  01000: canceling wait for synchronous replication) Ready(Idle statements 1 local_only 1)",
+    );
+}
+
+#[test]
+fn the_first_error_is_the_reply_s() {
+    let error = |code: &str| notice(b'E', &["SERROR", "VERROR", code, "Mno"]);
+    let bytes = [
+        error("C40001"),
+        message(b'Z', b"E"),
+        error("C40P01"),
+        error("C25P02"),
+        message(b'Z', b"E"),
+        message(b'Z', b"I"),
+    ]
+    .concat();
+    check(
+        false,
+        &bytes,
+        "Error(ERROR:  40001: no) Ready(Failed error 40001) Error(ERROR:  40P01: no) Error(ERROR:  25P02: no) \
+         Ready(Failed error 40P01) Ready(Idle)",
+    );
+}
+
+#[test]
+fn copy_in() {
+    let bytes = [message(b'G', b"\0\0\x01\0\0"), message(b'C', b"COPY 2\0"), message(b'Z', b"I")].concat();
+    check(false, &bytes, "CopyIn Ready(Idle statements 1)");
+    check(true, &bytes, "CopyIn Done(COPY 2) Ready(Idle statements 1)");
+}
+
+#[test]
+fn what_no_server_sends() {
+    check(false, b"Z\0\0\0\x03I", "BadLength { tag: 90, length: 3 }");
+    check(false, b"Z\0\0\0\0", "BadLength { tag: 90, length: 0 }");
+    check(false, b"Z\0\0\0\x06II", "BadLength { tag: 90, length: 6 }");
+    check(false, b"2\0\0\0\x05I", "BadLength { tag: 50, length: 5 }");
+    check(false, b"D\xff\xff\xff\xff", "BadLength { tag: 68, length: 4294967295 }");
+    check(false, b"E\x01\0\0\x01", "BadLength { tag: 69, length: 16777217 }");
+    check(true, b"D\x01\0\0\x01", "BadLength { tag: 68, length: 16777217 }");
+    check(false, &message(b'Z', b"X"), "Malformed { tag: 90 }");
+    check(false, &message(b'E', b"SERROR"), "Malformed { tag: 69 }");
+    check(false, &message(b'N', b""), "Malformed { tag: 78 }");
+    check(true, &message(b'D', b"\0\x01\0\0\0\x05a"), "Malformed { tag: 68 }");
+    check(true, &message(b'T', b"\0\x01a"), "Malformed { tag: 84 }");
+    check(true, &message(b'C', b"SELECT 1"), "Malformed { tag: 67 }");
+    check(false, &message(b'R', b"\0\0\0\0"), "Unexpected { tag: 82 }");
+    check(false, &message(b'K', b"\0\0\0\0\0\0\0\0"), "Unexpected { tag: 75 }");
+    check(false, b"HTTP/1.1 400", "BadLength { tag: 72, length: 1414811695 }");
+    check(false, b"<html>", "Unexpected { tag: 60 }");
+}
+
+#[test]
+fn a_row_of_a_gigabyte_passes_through() {
+    let mut channel = opened(Login::new("bench", ""));
+    let idle = channel.memory();
+    assert_eq!(feed(&mut channel, b"D\x40\0\0\x04", 1), [""; 0]);
+    let piece = vec![0; 1 << 20];
+    for _ in 0..1024 {
+        assert_eq!(feed(&mut channel, &piece, usize::MAX), [""; 0]);
+    }
+    assert_eq!(feed(&mut channel, &message(b'Z', b"I"), usize::MAX), ["Ready(Idle rows 1)"]);
+    assert_eq!(channel.memory(), idle);
+}
+
+#[test]
+fn memory_follows_the_bytes_that_came_not_the_length_declared() {
+    let mut channel = opened(Login::new("bench", ""));
+    assert_eq!(feed(&mut channel, b"E\x01\0\0\0SERROR", 1), [""; 0]);
+    assert!(channel.memory() < 256, "{}", channel.memory());
+}
+
+#[test]
+fn a_long_message_is_forgotten_again() {
+    let mut channel = opened(Login::new("bench", ""));
+    let idle = channel.memory();
+    let long = format!("M{}", "x".repeat(1 << 20));
+    assert_eq!(feed(&mut channel, &notice(b'N', &[&long]), 1000).len(), 1);
+    assert_eq!(feed(&mut channel, &message(b'Z', b"I"), 1), ["Ready(Idle)"]);
+    assert!(channel.memory() <= idle + (4 << 10), "{}", channel.memory());
+}
