@@ -2,5 +2,7 @@
 //!
 //! Finds, starts, stops and fills the processes under test. Knows neither load nor analysis.
 
+pub mod ask;
+pub mod component;
 pub mod find;
 pub mod supervisor;

@@ -264,7 +264,8 @@ impl Run {
     fn create(base: &Path, owner: Option<&User>) -> io::Result<Run> {
         sweep(base);
         let directory = fresh(base, if owner.is_some() { 0o711 } else { 0o700 })?;
-        let lock = File::create_new(directory.join("lock"))?;
+        let lock =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(directory.join("lock"))?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
         let run = Run { directory, _lock: lock };
         for name in ["log", "home"] {

@@ -114,6 +114,11 @@ impl Supervisor {
         self.directory.join("home")
     }
 
+    /// The run directory itself, in which only we write.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// The process number of the keeper.
     pub fn keeper_pid(&self) -> u32 {
         self.keeper.id()
@@ -285,7 +290,7 @@ impl Drop for Supervisor {
 }
 
 impl Failure {
-    fn new(node: &str, attempt: &str, why: String) -> Failure {
+    pub(crate) fn new(node: &str, attempt: &str, why: String) -> Failure {
         Failure { node: node.to_owned(), attempt: attempt.to_owned(), why, log: Vec::new() }
     }
 }

@@ -1,0 +1,25 @@
+//! Starts a throw-away server, says how to reach it, and keeps it until standard input ends.
+//!
+//! `cargo run -p stack --example server`; the keeper must have been built: `cargo build -p stack`.
+
+use stack::component::postgres::{Postgres, Settings};
+use stack::find::Search;
+use stack::supervisor::{KeeperProgram, Supervisor, keeper};
+use std::error::Error;
+use std::io::{Read, stdin};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args().nth(1).as_deref() == Some("keeper") {
+        keeper::main();
+        return Ok(());
+    }
+    let installation = Search::here(None, None).first()?;
+    let begun = std::time::Instant::now();
+    let mut supervisor = Supervisor::start(&KeeperProgram::ourselves())?;
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())?;
+    println!("{} from {}, ready after {:?}", installation.version.text, installation.origin, begun.elapsed());
+    println!("directory {}, keeper {}", supervisor.directory().display(), supervisor.keeper_pid());
+    println!("psql 'host={} port={} user=postgres'", postgres.sockets.display(), postgres.port);
+    stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
+}

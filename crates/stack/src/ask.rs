@@ -1,0 +1,390 @@
+//! What does the server answer to this one question?
+//!
+//! A small blocking client over `wire`'s channel, for set-up, probes and loading; the measured load does not use it.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use wire::pg::compile::{Piece, simple};
+use wire::pg::{Channel, Event, Login, Notice, ProtocolError, Transport, copy_data, copy_done, copy_fail};
+use wire::{Code, TemplateBuilder};
+
+/// Where a server listens, and as whom we log in.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub address: Address,
+    pub login: Arc<Login>,
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// The socket file itself, such as `/run/postgresql/.s.PGSQL.5432`.
+    Unix(PathBuf),
+    Tcp(SocketAddr),
+}
+
+/// One session that answers one question at a time.
+#[derive(Debug)]
+pub struct Connection {
+    stream: Stream,
+    channel: Channel,
+    /// Bytes received; those from `read` on are not yet understood.
+    inbox: Vec<u8>,
+    read: usize,
+    /// What the server remarked since [`Connection::open`], as `SEVERITY:  message`.
+    pub notices: Vec<String>,
+}
+
+/// The answer to one statement, or to the last of several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    pub columns: Vec<String>,
+    /// Values in text form; `None` is NULL.
+    pub rows: Vec<Vec<Option<String>>>,
+    /// Command tag, such as `SELECT 1`.
+    pub tag: String,
+}
+
+/// No answer, and why.
+#[derive(Debug)]
+pub enum Error {
+    /// Nobody there, or the connection broke.
+    Net {
+        address: Address,
+        error: io::Error,
+    },
+    /// The server refused.
+    Server(Refusal),
+    Protocol(ProtocolError),
+}
+
+/// An ErrorResponse.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    pub code: Code,
+    pub severity: String,
+    pub message: String,
+    pub detail: Option<String>,
+    pub hint: Option<String>,
+}
+
+#[derive(Debug)]
+enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+/// What a round of receiving waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    Opened,
+    Ready,
+    CopyIn,
+}
+
+impl Target {
+    /// Connects and logs in; each wait for the network lasts at most `patience`.
+    pub fn open(&self, patience: Duration) -> Result<Connection, Error> {
+        Connection::open(self, patience)
+    }
+}
+
+impl Connection {
+    pub fn open(target: &Target, patience: Duration) -> Result<Connection, Error> {
+        let net = |error| Error::Net { address: target.address.clone(), error };
+        let stream = Stream::connect(&target.address, patience).map_err(net)?;
+        let transport = match stream {
+            Stream::Unix(_) => Transport::Unix,
+            Stream::Tcp(_) => Transport::Tcp,
+        };
+        let mut channel = Channel::new(Arc::clone(&target.login), transport, nonce().map_err(net)?);
+        channel.open();
+        let mut connection = Connection { stream, channel, inbox: Vec::new(), read: 0, notices: Vec::new() };
+        connection.patience(Some(patience)).map_err(net)?;
+        connection.exchange(Until::Opened, &mut Answer::default())?;
+        Ok(connection)
+    }
+
+    /// How long each wait for the network may last; `None`: for ever. After opening it is what was given there.
+    pub fn patience(&mut self, patience: Option<Duration>) -> io::Result<()> {
+        match &self.stream {
+            Stream::Unix(it) => it.set_read_timeout(patience).and(it.set_write_timeout(patience)),
+            Stream::Tcp(it) => it.set_read_timeout(patience).and(it.set_write_timeout(patience)),
+        }
+    }
+
+    /// Runs SQL by the simple protocol: one statement, or several in one implicit transaction.
+    pub fn query(&mut self, sql: &str) -> Result<Answer, Error> {
+        self.send_query(sql);
+        let mut answer = Answer::default();
+        self.exchange(Until::Ready, &mut answer)?;
+        Ok(answer)
+    }
+
+    /// The first value of the first row; `None` if there is no row or it is NULL.
+    pub fn value(&mut self, sql: &str) -> Result<Option<String>, Error> {
+        let answer = self.query(sql)?;
+        Ok(answer.rows.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
+    }
+
+    /// Begins `COPY … FROM STDIN`. Its rows are to be sent with [`CopyIn::send`] and ended by [`CopyIn::finish`].
+    pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, Error> {
+        self.send_query(sql);
+        self.exchange(Until::CopyIn, &mut Answer::default())?;
+        Ok(CopyIn { connection: self, finished: false })
+    }
+
+    /// What the server reported of a parameter such as `server_version`, if the login keeps parameters.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.channel.parameter(name)
+    }
+
+    fn send_query(&mut self, sql: &str) {
+        let mut message = TemplateBuilder::default();
+        simple(&mut message, &[Piece::Text(sql)]);
+        let message = message.build();
+        self.channel.watch(true);
+        self.channel.request(|out| {
+            message.render(out, |_, _| true);
+        });
+    }
+
+    fn net(&self, error: io::Error) -> Error {
+        let address = match &self.stream {
+            Stream::Unix(it) => {
+                it.peer_addr().ok().and_then(|it| it.as_pathname().map(|it| Address::Unix(it.into())))
+            }
+            Stream::Tcp(it) => it.peer_addr().ok().map(Address::Tcp),
+        };
+        Error::Net { address: address.unwrap_or_else(|| Address::Unix(PathBuf::new())), error }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        while !self.channel.outgoing().is_empty() {
+            match self.stream.write(self.channel.outgoing()) {
+                Ok(0) => return Err(self.net(io::ErrorKind::WriteZero.into())),
+                Ok(n) => self.channel.sent(n),
+                Err(it) if it.kind() == io::ErrorKind::Interrupted => {}
+                Err(it) => return Err(self.net(it)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what is queued and receives until the event waited for; an error of the server waits for `Ready` first,
+    /// so that the session can go on.
+    fn exchange(&mut self, until: Until, answer: &mut Answer) -> Result<(), Error> {
+        let mut refusal: Option<Refusal> = None;
+        loop {
+            self.flush()?;
+            let mut input = &self.inbox[self.read..];
+            let event = self.channel.receive(&mut input);
+            let more = matches!(event, Ok(Event::More));
+            let done = match event.map_err(Error::Protocol)? {
+                Event::Opened => until == Until::Opened,
+                Event::CopyIn if until == Until::CopyIn => true,
+                // Nobody has rows for it: end it, so that the server answers.
+                Event::CopyIn => {
+                    self.read = self.inbox.len() - input.len();
+                    self.channel.request(|out| copy_fail(out, "no data was offered"));
+                    continue;
+                }
+                Event::Ready(_) => true,
+                Event::Columns(columns) => {
+                    answer.columns = columns.iter().map(|it| lossy(it.name)).collect();
+                    answer.rows.clear();
+                    false
+                }
+                Event::Row(row) => {
+                    answer.rows.push(row.iter().map(|it| it.map(lossy)).collect());
+                    false
+                }
+                Event::Done(tag) => {
+                    answer.tag = lossy(tag);
+                    false
+                }
+                Event::Error(notice) => {
+                    let over = until == Until::Opened || notice.is_fatal();
+                    refusal.get_or_insert_with(|| Refusal::of(&notice));
+                    over
+                }
+                Event::Notice(notice) => {
+                    self.notices.push(format!("{}:  {}", notice.severity(), notice.message()));
+                    false
+                }
+                Event::More => false,
+            };
+            self.read = self.inbox.len() - input.len();
+            if done {
+                return refusal.map_or(Ok(()), |it| Err(Error::Server(it)));
+            }
+            if more {
+                self.receive()?;
+            }
+        }
+    }
+
+    fn receive(&mut self) -> Result<(), Error> {
+        self.flush()?;
+        self.inbox.drain(..self.read);
+        self.read = 0;
+        let from = self.inbox.len();
+        self.inbox.resize(from + 16 * 1024, 0);
+        loop {
+            match self.stream.read(&mut self.inbox[from..]) {
+                Ok(0) => return Err(self.net(io::ErrorKind::UnexpectedEof.into())),
+                Ok(n) => {
+                    self.inbox.truncate(from + n);
+                    return Ok(());
+                }
+                Err(it) if it.kind() == io::ErrorKind::Interrupted => {}
+                Err(it) => return Err(self.net(it)),
+            }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // Politeness: without it the server logs an unexpected end.
+        let _ = self.patience(Some(Duration::from_millis(100)));
+        let _ = self.stream.write(&wire::pg::terminate());
+    }
+}
+
+/// A COPY that takes rows. Dropped unfinished, it fails at the server and nothing is loaded.
+#[derive(Debug)]
+pub struct CopyIn<'a> {
+    connection: &'a mut Connection,
+    finished: bool,
+}
+
+impl CopyIn<'_> {
+    /// Sends what `write` appends: any piece of the stream, best some 100 KiB. Waits while the server is behind.
+    pub fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
+        self.connection.channel.request(|out| copy_data(out, write));
+        self.connection.flush()
+    }
+
+    /// Ends the data; returns the number of rows that the server took.
+    pub fn finish(mut self) -> Result<u64, Error> {
+        self.finished = true;
+        self.connection.channel.request(copy_done);
+        let mut answer = Answer::default();
+        self.connection.exchange(Until::Ready, &mut answer)?;
+        Ok(answer.tag.strip_prefix("COPY ").and_then(|it| it.parse().ok()).unwrap_or(0))
+    }
+}
+
+impl Drop for CopyIn<'_> {
+    fn drop(&mut self) {
+        if !self.finished {
+            self.connection.channel.request(|out| copy_fail(out, "given up"));
+            let _ = self.connection.exchange(Until::Ready, &mut Answer::default());
+        }
+    }
+}
+
+impl Stream {
+    fn connect(address: &Address, patience: Duration) -> io::Result<Stream> {
+        match address {
+            Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
+            Address::Tcp(it) => {
+                let stream = TcpStream::connect_timeout(it, patience)?;
+                stream.set_nodelay(true)?;
+                Ok(Stream::Tcp(stream))
+            }
+        }
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(it) => it.read(buffer),
+            Stream::Tcp(it) => it.read(buffer),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(it) => it.write(bytes),
+            Stream::Tcp(it) => it.write(bytes),
+        }
+    }
+}
+
+impl Error {
+    /// The SQLSTATE, or the network's number for it.
+    pub fn code(&self) -> Code {
+        match self {
+            Error::Server(it) => it.code,
+            Error::Protocol(_) => Code::PROTOCOL,
+            Error::Net { error, .. } => match (error.kind(), error.raw_os_error()) {
+                (io::ErrorKind::UnexpectedEof, _) => Code::RESET,
+                // The kernel's answer to a read that waited too long.
+                (io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut, _) => Code::TIMED_OUT,
+                (_, Some(errno)) => u16::try_from(errno).map_or(Code::PROTOCOL, Code::Net),
+                (_, None) => Code::PROTOCOL,
+            },
+        }
+    }
+}
+
+impl Refusal {
+    fn of(notice: &Notice<'_>) -> Refusal {
+        Refusal {
+            code: notice.code(),
+            severity: notice.severity().into_owned(),
+            message: notice.message().into_owned(),
+            detail: notice.detail().map(Into::into),
+            hint: notice.hint().map(Into::into),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Unix(path) => write!(f, "socket {}", path.display()),
+            Address::Tcp(it) => write!(f, "{it}"),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Net { address, error } if error.kind() == io::ErrorKind::WouldBlock => {
+                write!(f, "{address}: no answer in time")
+            }
+            Error::Net { address, error } if error.kind() == io::ErrorKind::UnexpectedEof => {
+                write!(f, "{address}: the server closed the connection")
+            }
+            Error::Net { address, error } => write!(f, "{address}: {error}"),
+            Error::Protocol(it) => it.fmt(f),
+            Error::Server(it) => {
+                write!(f, "{}: {} (SQLSTATE {})", it.severity, it.message, it.code)?;
+                it.detail.iter().try_for_each(|it| write!(f, "\nDETAIL: {it}"))?;
+                it.hint.iter().try_for_each(|it| write!(f, "\nHINT: {it}"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// 144 random bits.
+pub(crate) fn nonce() -> io::Result<[u8; 18]> {
+    let mut nonce = [0; 18];
+    File::open("/dev/urandom")?.read_exact(&mut nonce)?;
+    Ok(nonce)
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,3 @@
+//! Which kinds of node can the stack consist of?
+
+pub mod postgres;

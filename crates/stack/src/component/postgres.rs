@@ -1,0 +1,268 @@
+//! How does a throw-away PostgreSQL server come to be?
+
+use crate::ask::{Address, Connection, Error, Target};
+use crate::find::Installation;
+use crate::supervisor::{Answer, End, Failure, Launch, NodeId, Sig, Step, Supervisor, free_port};
+use std::fmt::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use wire::Code;
+use wire::pg::{Login, Secret};
+
+/// A server that we made and that ends with its [`Supervisor`].
+#[derive(Debug)]
+pub struct Postgres {
+    pub node: NodeId,
+    pub installation: Installation,
+    pub port: u16,
+    pub data: PathBuf,
+    /// The directory of its Unix socket.
+    pub sockets: PathBuf,
+    password: Secret,
+    name: String,
+}
+
+/// What a throw-away server may differ in.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Names the node, its data directory and its log.
+    pub name: String,
+    pub max_connections: u32,
+    /// Further lines for `postgresql.conf`; they win over ours.
+    pub more: Vec<(String, String)>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { name: "postgres".to_owned(), max_connections: 200, more: Vec::new() }
+    }
+}
+
+/// The superuser, and the database that is there from the start.
+const NAME: &str = "postgres";
+/// Slow disks take their time to write an empty cluster of 40 MB.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Postgres {
+    /// Makes an empty cluster, starts it, and returns when it answers queries.
+    ///
+    /// It is as durable as a real one (`fsync` and `full_page_writes` stay on), listens on loopback and on a Unix socket
+    /// in a private directory only, and asks for a password by SCRAM on both.
+    pub fn start(
+        supervisor: &mut Supervisor,
+        installation: &Installation,
+        settings: &Settings,
+    ) -> Result<Postgres, Failure> {
+        let name = &settings.name;
+        let home = supervisor.home();
+        let sockets = home.clone();
+        let data = home.join(name);
+        let password =
+            random_password().map_err(|it| Failure::new(name, "get a password", it.to_string()))?;
+        let mut postgres = Postgres {
+            node: NodeId(0),
+            installation: installation.clone(),
+            port: 0,
+            data,
+            sockets,
+            password,
+            name: name.clone(),
+        };
+        postgres.initdb(supervisor)?;
+        postgres.configure(supervisor, settings)?;
+        // A port that was free may be taken by now: the server says so at once, and we try another.
+        for attempt in 1.. {
+            postgres.port = free_port().map_err(|it| Failure::new(name, "get a port", it.to_string()))?;
+            match postgres.launch(supervisor) {
+                Err(failure)
+                    if attempt < 5 && failure.log.iter().any(|it| it.contains("Address already in use")) => {}
+                Err(failure) => return Err(failure),
+                Ok(()) => break,
+            }
+        }
+        Ok(postgres)
+    }
+
+    /// Stops it, if it still runs, and starts it again on the same port.
+    pub fn restart(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+        self.stop(supervisor)?;
+        self.launch(supervisor)
+    }
+
+    /// Fast shutdown: sessions are ended, data is made safe.
+    pub fn stop(&self, supervisor: &mut Supervisor) -> Result<End, Failure> {
+        match supervisor.ended(self.node) {
+            Some(end) => Ok(end),
+            None => supervisor.stop(self.node),
+        }
+    }
+
+    /// How to reach it by its Unix socket, as superuser.
+    pub fn target(&self) -> Target {
+        self.target_by(Address::Unix(self.sockets.join(format!(".s.PGSQL.{}", self.port))))
+    }
+
+    /// How to reach it by TCP, as superuser.
+    pub fn target_tcp(&self) -> Target {
+        self.target_by(Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))))
+    }
+
+    /// The superuser's password. Lives in memory only.
+    pub fn password(&self) -> &Secret {
+        &self.password
+    }
+
+    /// `PGHOST`, `PGPORT`, … for a client program such as pgbench.
+    pub fn client_environment(&self) -> [(&'static str, String); 5] {
+        [
+            ("PGHOST", self.sockets.display().to_string()),
+            ("PGPORT", self.port.to_string()),
+            ("PGUSER", NAME.to_owned()),
+            ("PGDATABASE", NAME.to_owned()),
+            ("PGPASSWORD", self.password.reveal().to_owned()),
+        ]
+    }
+
+    fn target_by(&self, address: Address) -> Target {
+        let mut login = Login::new(NAME, NAME);
+        login.password = Some(self.password.clone());
+        login.parameters.push(("application_name".to_owned(), "pgdyno".to_owned()));
+        Target { address, login: Arc::new(login) }
+    }
+
+    fn initdb(&self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+        let attempt =
+            |it: std::io::Error| Failure::new(&self.name, "write its password file", it.to_string());
+        let password =
+            supervisor.private_file("password", self.password.reveal().as_bytes()).map_err(attempt)?;
+        // C.UTF-8 sorts by bytes and knows every letter; it is in every glibc of distributions, but not on macOS.
+        let locale = if cfg!(target_os = "linux") { "C.UTF-8" } else { "C" };
+        let launch =
+            Launch::new(&format!("{}-initdb", self.name), self.program("initdb"), &supervisor.home())
+                .as_user(supervisor.user())
+                .args(["--username", NAME, "--auth", "trust", "--encoding", "UTF8", "--locale", locale])
+                // Nothing of value is there yet: a crash of the machine ends this cluster anyway.
+                .arg("--no-sync")
+                .arg("--pwfile")
+                .arg(&password)
+                .arg("--pgdata")
+                .arg(&self.data);
+        let result = supervisor.run(launch, PATIENCE);
+        std::fs::remove_file(&password).map_err(attempt)?;
+        result
+    }
+
+    fn configure(&self, supervisor: &Supervisor, settings: &Settings) -> Result<(), Failure> {
+        let file = supervisor
+            .private_file(&format!("{}.conf", self.name), configuration(settings, memory()).as_bytes());
+        file.map(drop).map_err(|it| Failure::new(&self.name, "be configured", it.to_string()))
+    }
+
+    fn launch(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+        let config = supervisor.directory().join(format!("{}.conf", self.name));
+        let mut launch = Launch::new(&self.name, self.program("postgres"), &supervisor.home())
+            .as_user(supervisor.user())
+            .arg(format!("--config-file={}", config.display()))
+            .arg("-D")
+            .arg(&self.data)
+            .arg(format!("--unix_socket_directories={}", self.sockets.display()))
+            .arg(format!("--port={}", self.port));
+        launch.stop = vec![
+            // Fast: sessions are rolled back and ended, a checkpoint is written.
+            Step { signal: Sig::Int, patience: Duration::from_secs(15) },
+            // Immediate: no checkpoint.
+            Step { signal: Sig::Quit, patience: Duration::from_secs(6) },
+        ];
+        launch.orphaned = Sig::Quit;
+        self.node = supervisor.launch(launch)?;
+        let target = self.target();
+        supervisor.await_ready(self.node, PATIENCE, || ready(&target))
+    }
+
+    fn program(&self, name: &str) -> PathBuf {
+        self.installation.bin.join(name)
+    }
+}
+
+/// Ready means: it logs us in and answers.
+fn ready(target: &Target) -> Answer<()> {
+    let asked = Connection::open(target, Duration::from_secs(5)).and_then(|mut it| it.query("select 1"));
+    match asked {
+        Ok(_) => Answer::Ready(()),
+        Err(error) => match error.code() {
+            // 57P03: starting up. The socket may not be there yet, or nobody behind it.
+            Code::SqlState(state) if &state != b"57P03" => Answer::Never(error.to_string()),
+            _ if matches!(error, Error::Protocol(_)) => Answer::Never(error.to_string()),
+            _ => Answer::NotYet(error.to_string()),
+        },
+    }
+}
+
+/// `postgresql.conf`. `memory` is the machine's, in bytes.
+fn configuration(settings: &Settings, memory: u64) -> String {
+    // A quarter of the memory, as the manual advises, but no more than a throw-away server should take.
+    let shared_buffers = (memory / 4 / MIB).clamp(16, 512);
+    let ours = [
+        ("listen_addresses", "127.0.0.1".to_owned()),
+        ("unix_socket_permissions", "0700".to_owned()),
+        ("max_connections", settings.max_connections.to_string()),
+        ("shared_buffers", format!("{shared_buffers}MB")),
+        ("password_encryption", "scram-sha-256".to_owned()),
+        ("fsync", "on".to_owned()),
+        ("full_page_writes", "on".to_owned()),
+        // Short runs should not meet a checkpoint that loading has caused.
+        ("max_wal_size", "4GB".to_owned()),
+        ("checkpoint_timeout", "15min".to_owned()),
+        ("logging_collector", "off".to_owned()),
+        ("log_line_prefix", "%m [%p] ".to_owned()),
+        ("log_timezone", "UTC".to_owned()),
+        ("timezone", "UTC".to_owned()),
+        ("lc_messages", "C".to_owned()),
+    ];
+    let mut text = String::from("# Written by pgdyno; ends with the server.\n");
+    let more = settings.more.iter().map(|(name, value)| (name.as_str(), value));
+    for (name, value) in ours.iter().map(|(name, value)| (*name, value)).chain(more) {
+        writeln!(text, "{name} = '{}'", value.replace('\'', "''")).expect("strings grow");
+    }
+    text
+}
+
+const MIB: u64 = 1024 * 1024;
+
+/// Physical memory of this machine, bytes; 1 GiB where the kernel does not tell.
+fn memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|it| it.strip_prefix("MemTotal:"));
+    let kib = line.and_then(|it| it.trim().strip_suffix(" kB")).and_then(|it| it.parse::<u64>().ok());
+    kib.map_or(1024 * MIB, |it| it * 1024)
+}
+
+/// 144 random bits in hexadecimal.
+fn random_password() -> std::io::Result<Secret> {
+    let bytes = crate::ask::nonce()?;
+    Ok(Secret::new(bytes.iter().map(|it| format!("{it:02x}")).collect::<String>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings() {
+        let check = |memory: u64, more: &[(&str, &str)], expected: &[&str]| {
+            let more = more.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+            let text = configuration(&Settings { more, ..Settings::default() }, memory * MIB);
+            for line in expected {
+                assert!(text.lines().any(|it| it == *line), "{line} in\n{text}");
+            }
+            text
+        };
+        check(64 << 10, &[], &["shared_buffers = '512MB'", "fsync = 'on'", "listen_addresses = '127.0.0.1'"]);
+        check(1 << 10, &[], &["shared_buffers = '256MB'"]);
+        check(1, &[], &["shared_buffers = '16MB'"]);
+        let text = check(1, &[("fsync", "off"), ("search_path", "it's")], &["search_path = 'it''s'"]);
+        assert!(text.rfind("fsync = 'off'") > text.rfind("fsync = 'on'"), "the last one wins:\n{text}");
+    }
+}
