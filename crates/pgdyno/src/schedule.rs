@@ -1,6 +1,6 @@
 //! `pgdyno schedule`: what will a schedule bring, before it is run?
 
-use clap::{Args as Options, ValueEnum};
+use clap::{Parser, ValueEnum};
 use load::schedule::{self, Arrivals, Mistakes};
 use model::{Curve, Spacing};
 use report::plot::Characters;
@@ -9,8 +9,9 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
 /// Previews a schedule: how many arrivals, for how long, at which rates.
-#[derive(Clone, Debug, Options)]
-pub struct Args {
+#[derive(Clone, Debug, Parser)]
+#[command(name = "pgdyno schedule")]
+struct Args {
     /// Yandex.Tank's grammar, parts one after the other: line(from, to, duration), const(rate, duration),
     /// step(from, to, increment, duration); rates per second, durations as 1d2h3m4s
     #[arg(value_name = "EXPR")]
@@ -44,13 +45,23 @@ const COLUMNS: usize = 64;
 /// Poisson arrivals are counted one by one up to this number: in less than a second.
 const COUNTED: f64 = 1e7;
 
-/// Runs the command; the exit status is 2 for a wrong schedule, and 1 when its output cannot be written.
-pub fn main(args: &Args) -> ExitCode {
+/// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and for a wrong schedule,
+/// and 1 when the output cannot be written.
+pub fn main(args: &[String]) -> ExitCode {
+    let name = std::iter::once("pgdyno schedule");
+    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+        Ok(args) => args,
+        Err(error) => {
+            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
     let curve = match schedule::parse(&args.expression) {
         Ok(curve) => curve,
         Err(mistakes) => return refuse(&mistakes),
     };
-    match print(args, &curve, &mut BufWriter::new(io::stdout().lock())) {
+    match print(&args, &curve, &mut BufWriter::new(io::stdout().lock())) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader, `head` for instance, has seen enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -75,8 +86,11 @@ fn print(args: &Args, curve: &Curve, out: &mut impl Write) -> io::Result<()> {
         (true, true) => {
             // Not gathered first: there may be more starts than memory.
             let object = preview::json(&args.preview(curve)).to_string();
-            write!(out, "{},\"times_ms\":[", object.trim_end_matches('}'))?;
-            arrivals().enumerate().try_for_each(|(i, millis)| write!(out, "{}{millis}", if i > 0 { "," } else { "" }))?;
+            let open = object.strip_suffix('}').expect("a JSON object ends with a brace");
+            write!(out, "{open},\"times_ms\":[")?;
+            arrivals()
+                .enumerate()
+                .try_for_each(|(i, millis)| write!(out, "{}{millis}", if i > 0 { "," } else { "" }))?;
             writeln!(out, "]}}")?;
         }
     }
@@ -113,7 +127,9 @@ impl Args {
     }
 
     fn characters(&self) -> Characters {
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()));
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+            .into_iter()
+            .find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()));
         let locale = locale.unwrap_or_default().to_ascii_lowercase();
         match locale.contains("utf-8") || locale.contains("utf8") {
             true if !self.ascii => Characters::Utf8,
