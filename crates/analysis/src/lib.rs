@@ -1,1 +1,13 @@
-//! See ARCHITECTURE.md.
+//! What follows from the run?
+//!
+//! Pure functions from what was measured to facts with their evidence. No sentence is formed here, no clock is read.
+
+mod condition;
+#[cfg(test)]
+mod fixture;
+mod progress;
+mod summary;
+mod validity;
+
+pub use progress::progress;
+pub use summary::summarise;

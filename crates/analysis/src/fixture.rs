@@ -1,0 +1,80 @@
+//! An invented measurement that nothing can be said against.
+
+use model::summary::{LoadModel, Plan, QueryMode, Script, Until};
+use model::{ClientId, Effort, Interval, Latency, Measured, Nanos, Outcome, Record, ScriptId, Spacing};
+
+/// Ten seconds, two threads, four clients, two scripts, 10,000 transactions; 50 µs of send lag and jitter.
+pub fn quiet() -> Measured {
+    let window = Nanos::from_secs(10);
+    let mut interval = Interval::new(&[1, 0]);
+    interval.to = window;
+    for n in 0..10_000 {
+        let intended = window - Nanos::from_millis(n % 1000) - Nanos::from_millis(2);
+        let started = intended + Nanos::from_micros(500);
+        let finished = started + Nanos::from_millis(2);
+        let (script, client) = (ScriptId(u16::from(n % 4 == 3)), ClientId(n as u32 % 4));
+        let record = Record { script, client, outcome: Outcome::Ok, intended, started, finished, tries: 1 };
+        let cell = &mut interval.cells[usize::from(script.0)];
+        cell.record(&record, Nanos::MAX, window);
+        cell.statements.iter_mut().for_each(|it| it.service.record(record.service()));
+        interval.send_lag.record(Nanos::from_micros(50));
+    }
+    let mut jitter = Latency::new();
+    (0..10_000).for_each(|_| jitter.record(Nanos::from_micros(50)));
+    let effort = Effort {
+        user: Nanos::from_millis(100),
+        system: Nanos::from_secs(1),
+        spun: Nanos::from_millis(10),
+        starved: Some(Nanos::from_millis(10)),
+        wakeups: 5000,
+        longest_stall: Nanos::from_millis(1),
+        wall: window,
+    };
+    Measured {
+        window,
+        interval,
+        clients: vec![2500; 4],
+        efforts: vec![effort; 2],
+        connecting: Nanos::from_millis(3),
+        aborted: 0,
+        jitter,
+        suspended: Nanos::ZERO,
+        stolen: Some(Nanos::ZERO),
+        exhausted: 0,
+    }
+}
+
+/// `count` samples of `millis` each.
+pub fn millis(count: u64, millis: u64) -> Latency {
+    let mut it = Latency::new();
+    (0..count).for_each(|_| it.record(Nanos::from_millis(millis)));
+    it
+}
+
+pub fn closed() -> Plan {
+    let script = |name: &str, commands: &[&str]| Script {
+        name: name.to_owned(),
+        weight: 1,
+        commands: commands.iter().map(|&it| it.to_owned()).collect(),
+    };
+    Plan {
+        scripts: vec![script("a.sql", &["SELECT 1;"]), script("b.sql", &[])],
+        scale: 1,
+        partitions: None,
+        query_mode: QueryMode::Prepared,
+        clients: 4,
+        threads: 2,
+        max_tries: 1,
+        until: Until::Time(Nanos::from_secs(10)),
+        model: LoadModel::Closed { think: Nanos::ZERO },
+        connect_each: false,
+        latency_limit: None,
+        seed: 42,
+        driver: "epoll".to_owned(),
+    }
+}
+
+pub fn open() -> Plan {
+    let model = LoadModel::Open { schedule: "const(1000,10s)".to_owned(), arrivals: Spacing::Even };
+    Plan { model, ..closed() }
+}

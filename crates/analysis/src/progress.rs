@@ -1,0 +1,78 @@
+//! What came of the time since the last line of progress?
+
+use model::summary::Progress;
+use model::{Interval, Latency, Nanos, PerSecond};
+
+/// `interval`: what all threads measured since the last line. `began`: the window's beginning.
+pub fn progress(interval: &Interval, began: Nanos) -> Progress {
+    let mut response = Latency::new();
+    let mut service_sum = 0;
+    let mut it = Progress { at: interval.to - began, ..Progress::default() };
+    for cell in &interval.cells {
+        response.merge(&cell.response);
+        service_sum += cell.service.sum();
+        it.failed += cell.failed.total() + cell.unknown.total();
+        it.dropped += cell.dropped;
+        it.retried += cell.retried;
+        it.retries += cell.retries;
+    }
+    let seconds = (interval.to - interval.from).as_secs_f64();
+    if seconds > 0.0 {
+        it.tps = PerSecond(response.count() as f64 / seconds);
+    }
+    it.mean = response.mean().unwrap_or_default();
+    it.deviation = response.deviation().unwrap_or_default();
+    it.p99 = response.quantile(0.99);
+    it.lag = mean_difference(response.sum(), service_sum, response.count());
+    it
+}
+
+/// Mean of the differences whose minuends and subtrahends have these sums.
+pub fn mean_difference(minuends: u128, subtrahends: u128, count: u64) -> Nanos {
+    match count {
+        0 => Nanos::ZERO,
+        count => Nanos((minuends.saturating_sub(subtrahends) / u128::from(count)) as u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{ClientId, Code, Outcome, Record, ScriptId};
+
+    #[test]
+    fn a_second() {
+        let mut interval = Interval::new(&[0, 0]);
+        (interval.from, interval.to) = (Nanos::from_secs(11), Nanos::from_secs(13));
+        let mut record = |script: u16, outcome, lag: u64, service: u64, tries| {
+            let intended = Nanos::from_secs(11);
+            let started = intended + Nanos::from_millis(lag);
+            let finished = started + Nanos::from_millis(service);
+            let script = ScriptId(script);
+            let client = ClientId(0);
+            let record = Record { script, client, outcome, intended, started, finished, tries };
+            interval.cells[usize::from(script.0)].record(&record, Nanos::MAX, Nanos::MAX);
+        };
+        record(0, Outcome::Ok, 1, 9, 1);
+        record(1, Outcome::Ok, 3, 27, 3);
+        record(1, Outcome::Failed(Code::SqlState(*b"40001")), 0, 1, 2);
+        record(0, Outcome::Unknown(Code::RESET), 0, 1, 1);
+        record(0, Outcome::Dropped, 0, 0, 0);
+        let expected = Progress {
+            at: Nanos::from_secs(3),
+            tps: PerSecond(1.0),
+            mean: Nanos::from_millis(20),
+            deviation: Nanos::from_millis(10),
+            p99: None,
+            failed: 2,
+            lag: Nanos::from_millis(2),
+            dropped: 1,
+            retried: 2,
+            retries: 3,
+        };
+        assert_eq!(progress(&interval, Nanos::from_secs(10)), expected);
+        interval.clear();
+        let nothing = progress(&interval, Nanos::from_secs(10));
+        assert_eq!((nothing.tps, nothing.mean, nothing.lag), (PerSecond(0.0), Nanos::ZERO, Nanos::ZERO));
+    }
+}

@@ -1,0 +1,259 @@
+//! What did the benchmark show?
+
+use crate::progress::mean_difference;
+use crate::{condition, validity};
+use model::summary::{
+    Connecting, Cost, Counts, Distribution, Failure, FailureClass, Fairness, Generator, Group, Plan,
+    ScriptGroup, Server, Statement, Summary, Thread,
+};
+use model::{Cell, Effort, Failures, Interval, Latency, Measured, Nanos, PerSecond};
+use std::cmp::Reverse;
+
+/// Reads what was measured of `server` under `plan`, whose scripts are the cells of the measured interval.
+pub fn summarise(measured: &Measured, server: Server, plan: Plan) -> Summary {
+    let interval = &measured.interval;
+    assert_eq!(interval.cells.len(), plan.scripts.len(), "each script has its cell");
+    let all = merged(interval);
+    let total = group(&all, measured.window);
+    let scripts: Vec<ScriptGroup> = interval
+        .cells
+        .iter()
+        .zip(&plan.scripts)
+        .map(|(cell, script)| ScriptGroup {
+            group: group(cell, measured.window),
+            share: share(cell.ok, total.counts.ok),
+            failures: failures_of(cell),
+            statements: cell
+                .statements
+                .iter()
+                .zip(&script.commands)
+                .map(|(it, text)| Statement {
+                    text: text.clone(),
+                    service: distribution(&it.service),
+                    failures: it.failures,
+                    retries: it.retries,
+                })
+                .collect(),
+        })
+        .collect();
+    let mut summary = Summary {
+        server,
+        plan,
+        window: measured.window,
+        failures: failures_of(&all),
+        connecting: Connecting {
+            initial: measured.connecting,
+            each: distribution(&interval.connects),
+            refused: failures(&interval.refused, FailureClass::Refused),
+        },
+        fairness: fairness(&measured.clients),
+        generator: generator(measured, total.counts.executed()),
+        validity: validity::Validity::default(),
+        total,
+        scripts,
+    };
+    summary.validity = validity::judge(measured, &summary);
+    summary
+}
+
+/// All scripts as one, without their statements.
+fn merged(interval: &Interval) -> Cell {
+    let mut all = Interval::new(&[0]).cells.remove(0);
+    interval.cells.iter().for_each(|it| all.merge(it));
+    all
+}
+
+fn group(cell: &Cell, window: Nanos) -> Group {
+    let with = |wanted: fn(model::Code) -> bool| -> u64 {
+        cell.failed.iter().filter(|(code, _)| wanted(*code)).map(|(_, n)| n).sum()
+    };
+    let seconds = window.as_secs_f64();
+    Group {
+        counts: Counts {
+            ok: cell.ok,
+            failed: cell.failed.total(),
+            unknown: cell.unknown.total(),
+            dropped: cell.dropped,
+            retried: cell.retried,
+            retries: cell.retries,
+            serialization: with(model::Code::is_serialization_failure),
+            deadlock: with(model::Code::is_deadlock),
+            above_limit: cell.above_limit,
+        },
+        tps: PerSecond(if seconds > 0.0 { (cell.ok - cell.late) as f64 / seconds } else { 0.0 }),
+        response: distribution(&cell.response),
+        service: distribution(&cell.service),
+        lag_mean: mean_difference(cell.response.sum(), cell.service.sum(), cell.response.count()),
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+pub(crate) fn distribution(it: &Latency) -> Distribution {
+    Distribution {
+        count: it.count(),
+        mean: it.mean(),
+        deviation: it.deviation(),
+        min: it.min(),
+        p50: it.quantile(0.5),
+        p90: it.quantile(0.9),
+        p95: it.quantile(0.95),
+        p99: it.quantile(0.99),
+        p999: it.quantile(0.999),
+        max: it.max(),
+    }
+}
+
+/// The most frequent first.
+fn failures_of(cell: &Cell) -> Vec<Failure> {
+    let mut all = failures(&cell.failed, FailureClass::Failed);
+    all.extend(failures(&cell.unknown, FailureClass::Unknown));
+    all.sort_by_key(|it| (it.code == OTHER, Reverse(it.count)));
+    all
+}
+
+/// In the place of the codes that are not counted one by one.
+const OTHER: &str = "other";
+
+fn failures(it: &Failures, class: FailureClass) -> Vec<Failure> {
+    let named = it.iter().map(|(code, count)| Failure {
+        code: code.to_string(),
+        name: condition::name(code),
+        class,
+        count,
+    });
+    let mut all: Vec<Failure> = named.collect();
+    all.sort_by_key(|it| Reverse(it.count));
+    if it.other() > 0 {
+        all.push(Failure { code: OTHER.to_owned(), name: None, class, count: it.other() });
+    }
+    all
+}
+
+/// Source of the index: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness" (1984).
+fn fairness(clients: &[u64]) -> Option<Fairness> {
+    let mut sorted = clients.to_vec();
+    sorted.sort_unstable();
+    let (fewest, most) = (*sorted.first()?, *sorted.last()?);
+    let sum: f64 = sorted.iter().map(|&it| it as f64).sum();
+    let squares: f64 = sorted.iter().map(|&it| it as f64 * it as f64).sum();
+    let jain = if squares > 0.0 { sum * sum / (sorted.len() as f64 * squares) } else { 1.0 };
+    Some(Fairness { fewest, median: sorted[sorted.len() / 2], most, jain })
+}
+
+fn generator(measured: &Measured, executed: u64) -> Generator {
+    let interval = &measured.interval;
+    let sum = |part: fn(&Effort) -> Nanos| measured.efforts.iter().map(|it| part(it).0).sum::<u64>();
+    let each = |part: fn(&Effort) -> Nanos| Nanos(sum(part) / executed.max(1));
+    let longest = interval.send_lag.max().max(interval.backlog_wait.max());
+    Generator {
+        send_lag: distribution(&interval.send_lag),
+        backlog_wait: distribution(&interval.backlog_wait),
+        lag_max: longest.unwrap_or_default(),
+        jitter: distribution(&measured.jitter),
+        per_transaction: (executed > 0).then(|| Cost {
+            user: each(|it| it.user),
+            system: each(|it| it.system),
+            spun: each(|it| it.spun),
+        }),
+        threads: measured.efforts.iter().map(thread).collect(),
+        aborted: measured.aborted,
+    }
+}
+
+fn thread(it: &Effort) -> Thread {
+    let of_window = |part: Nanos| share(part.0, it.wall.0);
+    Thread {
+        busy: of_window(it.user + it.system - it.spun),
+        starved: it.starved.map(of_window),
+        wakeups: it.wakeups,
+        longest_stall: it.longest_stall,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{closed, quiet};
+    use model::Code;
+
+    #[test]
+    fn a_quiet_run() {
+        let it = summarise(&quiet(), Server::default(), closed());
+        assert_eq!(it.total.counts.ok, 10_000);
+        assert_eq!(it.total.tps, PerSecond(999.0), "ten of them ended after the window");
+        assert_eq!(it.total.response.mean, Some(Nanos::from_micros(2500)));
+        assert_eq!(it.total.service.mean, Some(Nanos::from_micros(2000)));
+        assert_eq!(it.total.lag_mean, Nanos::from_micros(500));
+        let shares: Vec<f64> = it.scripts.iter().map(|it| it.share).collect();
+        assert_eq!(shares, [0.75, 0.25]);
+        let names: Vec<&str> = it.scripts[0].statements.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(names, ["SELECT 1;"]);
+        assert_eq!(it.scripts[0].statements[0].service.count, 7500);
+        assert_eq!(it.connecting.initial, Nanos::from_millis(3));
+    }
+
+    #[test]
+    fn failures_are_named_counted_and_ordered() {
+        let mut measured = quiet();
+        let cells = &mut measured.interval.cells;
+        let states = [*b"40001", *b"40P01", *b"40001", *b"53300", *b"40001"];
+        states.into_iter().for_each(|it| cells[0].failed.count(Code::SqlState(it)));
+        (0..2).for_each(|_| cells[1].unknown.count(Code::RESET));
+        measured.interval.refused.count(Code::SqlState(*b"53300"));
+        let it = summarise(&measured, Server::default(), closed());
+        let row =
+            |it: &Failure| format!("{} {} {:?} {}", it.code, it.name.unwrap_or("-"), it.class, it.count);
+        assert_eq!(
+            it.failures.iter().map(row).collect::<Vec<_>>(),
+            [
+                "40001 serialization_failure Failed 3",
+                "net 104 ECONNRESET Unknown 2",
+                "40P01 deadlock_detected Failed 1",
+                "53300 too_many_connections Failed 1",
+            ]
+        );
+        assert_eq!(row(&it.connecting.refused[0]), "53300 too_many_connections Refused 1");
+        assert_eq!((it.total.counts.serialization, it.total.counts.deadlock), (3, 1));
+        assert_eq!((it.total.counts.failed, it.total.counts.unknown), (5, 2));
+        assert_eq!(it.total.counts.arrivals(), 10_007);
+        assert_eq!((it.scripts[0].failures.len(), it.scripts[1].failures.len()), (3, 1));
+    }
+
+    #[test]
+    fn more_codes_than_are_counted_by_name() {
+        let mut measured = quiet();
+        for n in 0..20 {
+            measured.interval.cells[0].failed.count(Code::Net(n));
+        }
+        let it = summarise(&measured, Server::default(), closed());
+        let last = it.failures.last().expect("there are some");
+        assert_eq!((last.code.as_str(), last.count, it.total.counts.failed), ("other", 4, 20));
+    }
+
+    #[test]
+    fn fairness_of() {
+        for (clients, expected) in [
+            (vec![], None),
+            (vec![0, 0], Some((0, 0, 0, 1.0))),
+            (vec![7], Some((7, 7, 7, 1.0))),
+            (vec![5, 5, 5], Some((5, 5, 5, 1.0))),
+            (vec![9, 0, 0], Some((0, 0, 9, 1.0 / 3.0))),
+            (vec![1, 2, 3], Some((1, 2, 3, 36.0 / 42.0))),
+        ] {
+            let got = fairness(&clients).map(|it| (it.fewest, it.median, it.most, it.jain));
+            assert_eq!(got, expected, "{clients:?}");
+        }
+    }
+
+    #[test]
+    fn cost_of_a_transaction() {
+        let it = summarise(&quiet(), Server::default(), closed()).generator;
+        let cost = it.per_transaction.expect("there are some");
+        assert_eq!((cost.user, cost.system, cost.spun), (Nanos(20_000), Nanos(200_000), Nanos(2_000)));
+        assert_eq!(it.threads[0].busy, 0.109);
+        assert_eq!(it.threads[0].starved, Some(0.001));
+    }
+}
