@@ -169,7 +169,7 @@ mod tests {
             |it| it.interval.send_lag = millis(100, 5),
             "Late { quantile: 0.9, lag: Nanos(5000000), jitter: Some(Nanos(50000)) }",
         );
-        check(open(), |it| it.interval.send_lag = millis(19, 5), "");
+        check(open(), |it| it.interval.send_lag = millis(18, 5), "");
     }
 
     #[test]
