@@ -2,6 +2,7 @@
 //!
 //! Pure functions from what was measured to facts with their evidence. No sentence is formed here, no clock is read.
 
+mod aggregate;
 mod condition;
 #[cfg(test)]
 mod fixture;
@@ -9,5 +10,6 @@ mod progress;
 mod summary;
 mod validity;
 
+pub use aggregate::Aggregates;
 pub use progress::progress;
 pub use summary::summarise;

@@ -408,3 +408,30 @@ pub struct Progress {
     pub retried: u64,
     pub retries: u64,
 }
+
+/// What came of one stretch of a log, for one line.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Aggregate {
+    /// Its beginning, Unix time in whole seconds.
+    pub from_epoch_secs: u64,
+    pub ok: u64,
+    /// Response times.
+    pub latency: Sums,
+    /// From the intended start to the send.
+    pub lag: Sums,
+    pub dropped: u64,
+    pub retried: u64,
+    pub retries: u64,
+    pub serialization: u64,
+    pub deadlock: u64,
+}
+
+/// Moments of durations in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sums {
+    pub count: u64,
+    pub sum: f64,
+    pub sum_of_squares: f64,
+    pub min: f64,
+    pub max: f64,
+}

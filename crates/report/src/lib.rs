@@ -1,4 +1,15 @@
-//! See ARCHITECTURE.md.
+//! How is it said and drawn?
+//!
+//! Text from facts. Nothing here computes a statistic; every sentence stands in [`lang`].
 
+pub mod bench;
+pub mod lang;
+pub mod log;
 pub mod plot;
 pub mod preview;
+pub mod progress;
+
+/// The whole summary as one JSON document. Names that end in `_ns` are nanoseconds.
+pub fn json(it: &model::Summary) -> String {
+    serde_json::to_string_pretty(it).expect("strings as keys only")
+}

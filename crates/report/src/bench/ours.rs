@@ -1,0 +1,160 @@
+//! What does pgdyno tell beyond pgbench? At most 100 columns.
+
+use super::pgbench::line;
+use crate::lang::{Label, Lang};
+use model::summary::{Distribution, Failure, FailureClass, ScriptGroup};
+use model::{Nanos, Summary};
+
+/// Columns of a label.
+const LABEL: usize = 24;
+/// Columns of a line of prose.
+const WIDTH: usize = 98;
+
+pub fn lines(out: &mut String, it: &Summary, lang: &dyn Lang) {
+    distributions(out, it, lang);
+    for (number, script) in it.scripts.iter().enumerate() {
+        statements(out, number, script, lang);
+    }
+    failures(out, it, lang);
+    let dropped = it.total.counts.dropped;
+    if dropped > 0 {
+        prose(out, lang.label(Label::Dropped), &lang.dropped(dropped, it.total.counts.arrivals()));
+    }
+    if let Some(fairness) = it.fairness.filter(|_| it.plan.clients > 1) {
+        prose(out, lang.label(Label::Clients), &lang.fairness(&fairness));
+    }
+    if let Some(cost) = it.generator.per_transaction {
+        let busiest = it.generator.threads.iter().map(|it| it.busy).fold(0.0, f64::max);
+        prose(out, lang.label(Label::Generator), &lang.generator(&cost, busiest));
+    }
+    prose(out, lang.label(Label::Measured), &lang.measured(&it.server, &it.plan));
+    let validity = &it.validity;
+    match &validity.reasons[..] {
+        [] => prose(out, lang.label(Label::Verdict), lang.label(Label::Valid)),
+        reasons => {
+            for reason in reasons {
+                let why = format!("{}: {}", lang.label(Label::Invalid), lang.reason(reason));
+                prose(out, lang.label(Label::Verdict), &why);
+            }
+        }
+    }
+    for doubt in &validity.doubts {
+        prose(out, lang.label(Label::Note), &lang.doubt(doubt, &it.plan));
+    }
+}
+
+/// A label, and a text wrapped beside it.
+fn prose(out: &mut String, label: &str, text: &str) {
+    let mut begin = format!("{label:<LABEL$}");
+    let mut line = String::new();
+    for word in text.split(' ') {
+        let grown = line.chars().count() + 1 + word.chars().count();
+        if !line.is_empty() && LABEL + grown > WIDTH {
+            line!(out, "{begin}{line}");
+            begin = " ".repeat(LABEL);
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line!(out, "{begin}{line}");
+}
+
+fn distributions(out: &mut String, it: &Summary, lang: &dyn Lang) {
+    const COLUMNS: [&str; 5] = ["p50", "p90", "p95", "p99", "p99.9"];
+    let [count, mean, max] = [Label::Count, Label::Mean, Label::Max].map(|it| lang.label(it));
+    let [p50, p90, p95, p99, p999] = COLUMNS;
+    line!(out, "{:LABEL$}{count:>11}{mean:>9}{p50:>9}{p90:>9}{p95:>9}{p99:>9}{p999:>9}{max:>9}", "");
+    let mut row = |label: String, unit: Unit, it: &Distribution| {
+        line!(out, "{label:<LABEL$}{}", cells(unit, it));
+    };
+    row(lang.label(Label::Response).into(), Unit::Millis, &it.total.response);
+    row(lang.label(Label::Service).into(), Unit::Millis, &it.total.service);
+    if it.scripts.len() > 1 {
+        for (number, script) in it.scripts.iter().enumerate() {
+            let of = |label| format!("{} {}", lang.label(label), number + 1);
+            row(of(Label::ResponseOfScript), Unit::Millis, &script.group.response);
+            row(of(Label::ServiceOfScript), Unit::Millis, &script.group.service);
+        }
+    }
+    if it.connecting.each.count > 0 && it.plan.connect_each {
+        row(lang.label(Label::Connecting).into(), Unit::Millis, &it.connecting.each);
+    }
+    if it.generator.backlog_wait.count > 0 {
+        row(lang.label(Label::BacklogWait).into(), Unit::Millis, &it.generator.backlog_wait);
+    }
+    row(lang.label(Label::SendLag).into(), Unit::Micros, &it.generator.send_lag);
+    row(lang.label(Label::Jitter).into(), Unit::Micros, &it.generator.jitter);
+    out.push('\n');
+}
+
+#[derive(Clone, Copy)]
+enum Unit {
+    Millis,
+    Micros,
+}
+
+/// Count, mean, five quantiles and the greatest: 74 columns.
+fn cells(unit: Unit, it: &Distribution) -> String {
+    let value = |nanos: Option<Nanos>| {
+        let shown = nanos.map(|it| match unit {
+            Unit::Millis => short(it.as_millis_f64(), 3),
+            Unit::Micros => short(it.as_micros_f64(), 1),
+        });
+        format!("{:>9}", shown.as_deref().unwrap_or("-"))
+    };
+    let values = [it.mean, it.p50, it.p90, it.p95, it.p99, it.p999, it.max];
+    format!("{:>11}{}", it.count, values.map(value).concat())
+}
+
+/// At most eight columns for what is below a hundred million.
+fn short(it: f64, decimals: usize) -> String {
+    let room: usize = match it {
+        ..1e4 => 3,
+        1e4..1e5 => 2,
+        1e5..1e6 => 1,
+        _ => 0,
+    };
+    format!("{it:.*}", decimals.min(room))
+}
+
+fn statements(out: &mut String, number: usize, it: &ScriptGroup, lang: &dyn Lang) {
+    let measured: Vec<_> = it.statements.iter().filter(|it| it.service.count > 0).collect();
+    if measured.is_empty() {
+        return;
+    }
+    line!(out, "{} {}", lang.label(Label::Statements), number + 1);
+    for it in measured {
+        let text: String = it.text.chars().take(LABEL - 3).collect();
+        line!(out, "  {text:<0$}{1}", LABEL - 2, cells(Unit::Millis, &it.service));
+    }
+    out.push('\n');
+}
+
+fn failures(out: &mut String, it: &Summary, lang: &dyn Lang) {
+    let all: Vec<&Failure> = it.failures.iter().chain(&it.connecting.refused).collect();
+    if all.is_empty() {
+        return;
+    }
+    line!(
+        out,
+        "{:<44}{:>11}{:>9}   {}",
+        lang.label(Label::Failures),
+        lang.label(Label::Count),
+        "%",
+        lang.label(Label::Effect)
+    );
+    let arrivals = it.total.counts.arrivals();
+    for failure in all {
+        let name = failure.name.unwrap_or("");
+        let share = match failure.class {
+            FailureClass::Refused => "-".to_owned(),
+            _ => format!("{:.3}", 100.0 * failure.count as f64 / arrivals as f64),
+        };
+        let effect = lang.effect(failure.class);
+        line!(out, "  {:<8} {name:<33}{:>11}{share:>9}   {effect}", failure.code, failure.count);
+    }
+    out.push('\n');
+}

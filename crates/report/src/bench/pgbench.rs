@@ -1,0 +1,163 @@
+//! Which lines does pgbench 15 print at the end of a run? Byte for byte, whatever the language.
+//!
+//! Source: `printResults` in pgbench.c of PostgreSQL 15. Three figures mean more than there: `latency average` is
+//! measured, not computed from the run's length; `tps` leaves out what ended after the window; and failures are of every
+//! code, because here no error ends the run.
+
+use super::Style;
+use model::summary::{Counts, Distribution, LoadModel, PartitionMethod, Plan, QueryMode, ScriptGroup, Until};
+use model::{Nanos, Summary};
+
+macro_rules! line {
+    ($out:expr, $($arg:tt)*) => {{
+        use std::fmt::Write;
+        writeln!($out, $($arg)*).expect("a String takes it");
+    }};
+}
+pub(super) use line;
+
+pub fn lines(out: &mut String, it: &Summary, style: Style) {
+    let plan = &it.plan;
+    let counts = &it.total.counts;
+    setting(out, plan);
+    match plan.until {
+        Until::Transactions(each) => {
+            let wanted = u64::from(each) * u64::from(plan.clients);
+            line!(out, "number of transactions per client: {each}");
+            line!(out, "number of transactions actually processed: {}/{wanted}", counts.ok);
+        }
+        Until::Time(_) | Until::ScheduleEnds => {
+            let lasting = if let Until::Time(it) = plan.until { it } else { it.window };
+            line!(out, "duration: {:.0} s", lasting.as_secs_f64());
+            line!(out, "number of transactions actually processed: {}", counts.ok);
+        }
+    }
+    failures(out, "", counts, plan, style);
+    if counts.ok + counts.dropped == 0 {
+        return;
+    }
+    let open = matches!(plan.model, LoadModel::Open { .. });
+    if let Some(limit) = plan.latency_limit {
+        if open {
+            let share = percent(counts.dropped, counts.arrivals());
+            line!(out, "number of transactions skipped: {} ({share:.3}%)", counts.dropped);
+        }
+        line!(
+            out,
+            "number of transactions above the {:.1} ms latency limit: {}/{} ({:.3}%)",
+            limit.as_millis_f64(),
+            counts.above_limit,
+            counts.ok,
+            percent(counts.above_limit, counts.ok)
+        );
+    }
+    latency(out, "latency", &it.total.response, open || style.progress || plan.latency_limit.is_some());
+    if open {
+        let (mean, max) = (it.total.lag_mean.as_millis_f64(), it.generator.lag_max.as_millis_f64());
+        line!(out, "rate limit schedule lag: avg {mean:.3} (max {max:.3}) ms");
+    }
+    if plan.connect_each {
+        let each = it.connecting.each.mean.unwrap_or_default().as_millis_f64();
+        line!(out, "average connection time = {each:.3} ms");
+        line!(out, "tps = {:.6} (including reconnection times)", it.total.tps.0);
+    } else {
+        line!(out, "initial connection time = {:.3} ms", it.connecting.initial.as_millis_f64());
+        line!(out, "tps = {:.6} (without initial connection time)", it.total.tps.0);
+    }
+    for (number, script) in it.scripts.iter().enumerate() {
+        self::script(out, it, number, script, style);
+    }
+}
+
+fn setting(out: &mut String, plan: &Plan) {
+    match &plan.scripts[..] {
+        [one] => line!(out, "transaction type: {}", one.name),
+        _ => line!(out, "transaction type: multiple scripts"),
+    }
+    line!(out, "scaling factor: {}", plan.scale);
+    if let Some(it) = plan.partitions {
+        let method = match it.method {
+            PartitionMethod::Range => "range",
+            PartitionMethod::Hash => "hash",
+        };
+        line!(out, "partition method: {method}\npartitions: {}", it.count);
+    }
+    let mode = match plan.query_mode {
+        QueryMode::Simple => "simple",
+        QueryMode::Extended => "extended",
+        QueryMode::Prepared => "prepared",
+    };
+    line!(out, "query mode: {mode}");
+    line!(out, "number of clients: {}", plan.clients);
+    line!(out, "number of threads: {}", plan.threads);
+    if plan.max_tries > 0 {
+        line!(out, "maximum number of tries: {}", plan.max_tries);
+    }
+}
+
+fn failures(out: &mut String, prefix: &str, counts: &Counts, plan: &Plan, style: Style) {
+    let all = counts.arrivals();
+    let mut count = |what: &str, n: u64| {
+        line!(out, "{prefix}number of {what}: {n} ({:.3}%)", percent(n, all));
+    };
+    count("failed transactions", counts.failed + counts.unknown);
+    if style.failures_detailed {
+        count("serialization failures", counts.serialization);
+        count("deadlock failures", counts.deadlock);
+    }
+    if plan.max_tries != 1 {
+        count("transactions retried", counts.retried);
+        line!(out, "{prefix}total number of retries: {}", counts.retries);
+    }
+}
+
+fn script(out: &mut String, it: &Summary, number: usize, script: &ScriptGroup, style: Style) {
+    let plan = &it.plan;
+    let asked = &plan.scripts[number];
+    let several = it.scripts.len() > 1;
+    if several {
+        let counts = &script.group.counts;
+        let weights: u64 = plan.scripts.iter().map(|it| u64::from(it.weight)).sum();
+        let target = percent(u64::from(asked.weight), weights);
+        line!(out, "SQL script {}: {}", number + 1, asked.name);
+        line!(out, " - weight: {} (targets {target:.1}% of total)", asked.weight);
+        line!(
+            out,
+            " - {} transactions ({:.1}% of total, tps = {:.6})",
+            counts.ok,
+            100.0 * script.share,
+            script.group.tps.0
+        );
+        failures(out, " - ", counts, plan, style);
+        let open = matches!(plan.model, LoadModel::Open { .. });
+        if open && plan.latency_limit.is_some() && counts.arrivals() > 0 {
+            let share = percent(counts.dropped, counts.arrivals());
+            line!(out, " - number of transactions skipped: {} ({share:.3}%)", counts.dropped);
+        }
+        latency(out, " - latency", &script.group.response, true);
+    }
+    if script.statements.is_empty() {
+        return;
+    }
+    let retries = plan.max_tries != 1;
+    let prefix = if several { " - " } else { "" };
+    let what = if retries { ", failures and retries" } else { " and failures" };
+    line!(out, "{prefix}statement latencies in milliseconds{what}:");
+    for it in &script.statements {
+        let mean = it.service.mean.unwrap_or_default().as_millis_f64();
+        let retries = if retries { format!("  {:10}", it.retries) } else { String::new() };
+        line!(out, "   {mean:11.3}  {:10}{retries}  {}", it.failures, it.text);
+    }
+}
+
+fn latency(out: &mut String, prefix: &str, it: &Distribution, deviation: bool) {
+    let Some(mean) = it.mean else { return };
+    line!(out, "{prefix} average = {:.3} ms", mean.as_millis_f64());
+    if deviation {
+        line!(out, "{prefix} stddev = {:.3} ms", it.deviation.unwrap_or(Nanos::ZERO).as_millis_f64());
+    }
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+}

@@ -1,0 +1,59 @@
+//! In which words?
+//!
+//! Every sentence of every report is a method here, so that a missing translation does not compile.
+
+mod en;
+
+pub use en::En;
+
+use model::summary::{Cost, Doubt, FailureClass, Fairness, Plan, Reason, Server};
+use std::fmt::Debug;
+
+/// A language. Called when a report is written, from one thread, once per sentence.
+pub trait Lang: Debug + Sync {
+    /// At most 23 columns, but for the headings of tables.
+    fn label(&self, it: Label) -> &'static str;
+    /// What became of a failed transaction's effect.
+    fn effect(&self, class: FailureClass) -> &'static str;
+    /// `dropped` of `arrivals` were never sent.
+    fn dropped(&self, dropped: u64, arrivals: u64) -> String;
+    fn fairness(&self, it: &Fairness) -> String;
+    /// `busiest`: share of the window in which the busiest thread worked.
+    fn generator(&self, cost: &Cost, busiest: f64) -> String;
+    /// What was measured, and how.
+    fn measured(&self, server: &Server, plan: &Plan) -> String;
+    fn reason(&self, it: &Reason) -> String;
+    fn doubt(&self, it: &Doubt, plan: &Plan) -> String;
+}
+
+/// Words that stand alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    Count,
+    Mean,
+    Max,
+    /// With their unit, milliseconds.
+    Response,
+    Service,
+    /// The same, before a script's number.
+    ResponseOfScript,
+    ServiceOfScript,
+    Connecting,
+    BacklogWait,
+    /// With their unit, microseconds.
+    SendLag,
+    Jitter,
+    /// Headings of tables.
+    Statements,
+    Failures,
+    Effect,
+    /// Before a sentence.
+    Dropped,
+    Clients,
+    Generator,
+    Measured,
+    Verdict,
+    Note,
+    Valid,
+    Invalid,
+}

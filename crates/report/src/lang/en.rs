@@ -1,0 +1,170 @@
+//! English.
+
+use super::{Label, Lang};
+use model::summary::{Cost, Doubt, FailureClass, Fairness, Hop, LoadModel, Plan, Reason, Server};
+use model::{Nanos, Spacing};
+
+#[derive(Clone, Copy, Debug)]
+pub struct En;
+
+impl Lang for En {
+    fn label(&self, it: Label) -> &'static str {
+        match it {
+            Label::Count => "count",
+            Label::Mean => "mean",
+            Label::Max => "max",
+            Label::Response => "response time, ms",
+            Label::Service => "service time, ms",
+            Label::ResponseOfScript => "response, ms, script",
+            Label::ServiceOfScript => "service, ms, script",
+            Label::Connecting => "log-in, ms",
+            Label::BacklogWait => "wait for a client, ms",
+            Label::SendLag => "send lag, us",
+            Label::Jitter => "timer jitter here, us",
+            Label::Statements => "commands, ms, script",
+            Label::Failures => "failures",
+            Label::Effect => "effect",
+            Label::Dropped => "dropped",
+            Label::Clients => "per client",
+            Label::Generator => "generator",
+            Label::Measured => "measured",
+            Label::Verdict => "verdict",
+            Label::Note => "note",
+            Label::Valid => "valid",
+            Label::Invalid => "INVALID",
+        }
+    }
+
+    fn effect(&self, class: FailureClass) -> &'static str {
+        match class {
+            FailureClass::Failed => "none",
+            FailureClass::Unknown => "unknown: connection broke",
+            FailureClass::Refused => "not connected",
+        }
+    }
+
+    fn dropped(&self, dropped: u64, arrivals: u64) -> String {
+        let share = 100.0 * dropped as f64 / arrivals as f64;
+        format!("{dropped} of {arrivals} arrivals were never sent ({share:.3} %)")
+    }
+
+    fn fairness(&self, it: &Fairness) -> String {
+        format!(
+            "fewest {}, median {}, most {} transactions; Jain's index {:.3}",
+            it.fewest, it.median, it.most, it.jain
+        )
+    }
+
+    fn generator(&self, it: &Cost, busiest: f64) -> String {
+        let [user, system, spun] = [it.user, it.system, it.spun].map(Nanos::as_micros_f64);
+        format!(
+            "{user:.2} us user + {system:.2} us system per transaction, {spun:.2} us of it spinning; busiest \
+             thread {:.0} % busy",
+            100.0 * busiest
+        )
+    }
+
+    fn measured(&self, server: &Server, plan: &Plan) -> String {
+        let transport = match &server.transport {
+            Hop::UnixSocket => "Unix socket".to_owned(),
+            Hop::Tcp => "TCP".to_owned(),
+            Hop::TcpTls { version } => format!("TCP with TLS {version}"),
+        };
+        let origin = server.origin.as_ref().map(|it| format!(" from {it}")).unwrap_or_default();
+        let model = match &plan.model {
+            LoadModel::Closed { think } if *think == Nanos::ZERO => "closed model".to_owned(),
+            LoadModel::Closed { think } => format!("closed model, thinking {}", time(*think)),
+            LoadModel::Open { schedule, arrivals: Spacing::Even } => {
+                format!("open model, {schedule}, even arrivals")
+            }
+            LoadModel::Open { schedule, arrivals: Spacing::Poisson } => {
+                format!("open model, {schedule}, Poisson arrivals")
+            }
+        };
+        format!(
+            "PostgreSQL {}{origin}, {transport} {}, database {}; {model}; driver {}; seed {}",
+            server.version, server.address, server.database, plan.driver, plan.seed
+        )
+    }
+
+    fn reason(&self, it: &Reason) -> String {
+        match *it {
+            Reason::Late { quantile, lag, jitter } => {
+                let host = match jitter {
+                    Some(jitter) => format!("this host's timer jitter was {}", time(jitter)),
+                    None => "this host's timer jitter is not known".to_owned(),
+                };
+                format!(
+                    "the generator was late: send lag was {} at {}; {host}",
+                    time(lag),
+                    self::quantile(quantile)
+                )
+            }
+            Reason::Saturated { thread, busy } => format!(
+                "the generator was saturated: thread {} worked {:.0} % of the time; use more threads (-j) or less \
+                 load",
+                thread + 1,
+                100.0 * busy
+            ),
+            Reason::Exhausted { connections } => format!(
+                "{connections} connections could not be opened: file descriptors or local ports ran out; raise \
+                 ulimit -n or net.ipv4.ip_local_port_range"
+            ),
+            Reason::Suspended { lasting } => format!("the machine was suspended for {}", time(lasting)),
+            Reason::Stalled { thread, lasting } => {
+                format!("thread {} of the generator froze for {}", thread + 1, time(lasting))
+            }
+        }
+    }
+
+    fn doubt(&self, it: &Doubt, plan: &Plan) -> String {
+        match *it {
+            Doubt::HostLate { quantile, lag, jitter } => format!(
+                "this host is late: send lag was {} at {}, its timer jitter {}; response times contain it",
+                time(lag),
+                self::quantile(quantile),
+                time(jitter)
+            ),
+            Doubt::Stolen { processors } => {
+                format!("the hypervisor gave {processors:.2} processors' time of this machine to others")
+            }
+            Doubt::Starved { thread, share } => format!(
+                "thread {} of the generator waited for a processor in {:.0} % of the time",
+                thread + 1,
+                100.0 * share
+            ),
+            Doubt::CapReached { arrivals, waited, dropped } => format!(
+                "all {} clients were busy: of {arrivals} arrivals {waited} waited for one, {dropped} were dropped; \
+                 then this is no open test any more",
+                plan.clients
+            ),
+            Doubt::Unfair { jain, fewest, most } => format!(
+                "clients were served unevenly: from {fewest} to {most} transactions (Jain's index {jain:.2}); an \
+                 average hides who waited"
+            ),
+            Doubt::NothingOk => "no transaction ended well".to_owned(),
+            Doubt::FewSamples { count } => {
+                format!("{count} transactions are too few for p99, which takes 1000; run longer")
+            }
+            Doubt::Aborted { clients } => format!(
+                "{clients} of {} clients gave up, because their script could not go on; the load was less than asked \
+                 for",
+                plan.clients
+            ),
+        }
+    }
+}
+
+/// Three digits and a unit.
+fn time(it: Nanos) -> String {
+    match it.0 {
+        ..1_000_000 => format!("{:.1} us", it.as_micros_f64()),
+        ..1_000_000_000 => format!("{:.1} ms", it.as_millis_f64()),
+        _ => format!("{:.2} s", it.as_secs_f64()),
+    }
+}
+
+/// 0.99 is p99.
+fn quantile(it: f64) -> String {
+    format!("p{}", (it * 1000.0).round() / 10.0)
+}

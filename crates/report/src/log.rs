@@ -1,0 +1,138 @@
+//! How does a line of the transaction log read? As pgbench's, so that its readers go on working.
+//!
+//! Source: `doLog` in pgbench.c of PostgreSQL 15.
+
+use model::summary::{Aggregate, Sums};
+use model::{Nanos, Outcome, Record};
+use std::fmt::{Result, Write};
+
+/// What the lines contain beside the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Open model: the lag is told.
+    pub lag: bool,
+    /// There is a latency limit: dropped arrivals are told.
+    pub skipped: bool,
+    /// Failures may be tried again: retries are told.
+    pub retries: bool,
+    /// Serialization failures and deadlocks apart.
+    pub failures_detailed: bool,
+}
+
+/// The file's name: of the process and, but for the first, the thread.
+pub fn file_name(prefix: &str, pid: u32, thread: usize) -> String {
+    match thread {
+        0 => format!("{prefix}.{pid}"),
+        _ => format!("{prefix}.{pid}.{thread}"),
+    }
+}
+
+/// One transaction. `nth`: how many its client has finished before. `epoch`: Unix time when the run's clock began.
+pub fn transaction(out: &mut impl Write, it: &Record, nth: u64, epoch: Nanos, style: Style) -> Result {
+    write!(out, "{} {nth} ", it.client.0)?;
+    match it.outcome {
+        Outcome::Ok => write!(out, "{:.0}", it.response().as_micros_f64())?,
+        Outcome::Dropped => out.write_str("skipped")?,
+        Outcome::Failed(code) if style.failures_detailed && code.is_serialization_failure() => {
+            out.write_str("serialization")?;
+        }
+        Outcome::Failed(code) if style.failures_detailed && code.is_deadlock() => {
+            out.write_str("deadlock")?
+        }
+        Outcome::Failed(_) | Outcome::Unknown(_) => out.write_str("failed")?,
+    }
+    let at = (epoch + it.finished).0 / 1000;
+    write!(out, " {} {} {}", it.script.0, at / 1_000_000, at % 1_000_000)?;
+    if style.lag {
+        // pgbench measures the lag of what ended well only.
+        let lag = if it.outcome == Outcome::Ok { it.started - it.intended } else { Nanos::ZERO };
+        write!(out, " {:.0}", lag.as_micros_f64())?;
+    }
+    if style.retries {
+        write!(out, " {}", it.tries.saturating_sub(1))?;
+    }
+    out.write_char('\n')
+}
+
+/// One interval.
+pub fn aggregate(out: &mut impl Write, it: &Aggregate, style: Style) -> Result {
+    let when = |shown: bool, n: u64| if shown { n } else { 0 };
+    let lag = if style.lag { it.lag } else { Sums::default() };
+    write!(out, "{} {}", it.from_epoch_secs, it.ok)?;
+    for sums in [it.latency, lag] {
+        write!(out, " {:.0} {:.0} {:.0} {:.0}", sums.sum, sums.sum_of_squares, sums.min, sums.max)?;
+    }
+    write!(out, " {}", when(style.skipped, it.dropped))?;
+    write!(out, " {} {}", when(style.retries, it.retried), when(style.retries, it.retries))?;
+    let detailed = style.failures_detailed;
+    writeln!(out, " {} {}", when(detailed, it.serialization), when(detailed, it.deadlock))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{ClientId, Code, ScriptId};
+
+    #[test]
+    fn names() {
+        assert_eq!(file_name("pgbench_log", 77, 0), "pgbench_log.77");
+        assert_eq!(file_name("x", 77, 3), "x.77.3");
+    }
+
+    #[test]
+    fn transactions() {
+        let record = |outcome, tries| Record {
+            script: ScriptId(1),
+            client: ClientId(7),
+            outcome,
+            intended: Nanos::from_millis(100),
+            started: Nanos::from_millis(101),
+            finished: Nanos::from_micros(102_500),
+            tries,
+        };
+        let all = Style { lag: true, skipped: true, retries: true, failures_detailed: true };
+        let serialization = Outcome::Failed(Code::SqlState(*b"40001"));
+        for (it, style, expected) in [
+            (record(Outcome::Ok, 1), Style::default(), "7 42 2500 1 1700000000 102500\n"),
+            (record(Outcome::Ok, 3), all, "7 42 2500 1 1700000000 102500 1000 2\n"),
+            (record(Outcome::Dropped, 0), all, "7 42 skipped 1 1700000000 102500 0 0\n"),
+            (record(serialization, 1), Style::default(), "7 42 failed 1 1700000000 102500\n"),
+            (record(serialization, 2), all, "7 42 serialization 1 1700000000 102500 0 1\n"),
+            (
+                record(Outcome::Failed(Code::SqlState(*b"40P01")), 1),
+                all,
+                "7 42 deadlock 1 1700000000 102500 0 0\n",
+            ),
+            (record(Outcome::Unknown(Code::RESET), 1), all, "7 42 failed 1 1700000000 102500 0 0\n"),
+        ] {
+            let mut out = String::new();
+            transaction(&mut out, &it, 42, Nanos::from_secs(1_700_000_000), style)
+                .expect("a String takes it");
+            assert_eq!(out, expected);
+        }
+    }
+
+    #[test]
+    fn aggregates() {
+        let it = Aggregate {
+            from_epoch_secs: 1_700_000_000,
+            ok: 2,
+            latency: Sums { count: 2, sum: 30.0, sum_of_squares: 500.0, min: 10.0, max: 20.0 },
+            lag: Sums { count: 2, sum: 3.0, sum_of_squares: 5.0, min: 1.0, max: 2.0 },
+            dropped: 4,
+            retried: 5,
+            retries: 6,
+            serialization: 7,
+            deadlock: 8,
+        };
+        let all = Style { lag: true, skipped: true, retries: true, failures_detailed: true };
+        for (style, expected) in [
+            (Style::default(), "1700000000 2 30 500 10 20 0 0 0 0 0 0 0 0 0\n"),
+            (all, "1700000000 2 30 500 10 20 3 5 1 2 4 5 6 7 8\n"),
+        ] {
+            let mut out = String::new();
+            aggregate(&mut out, &it, style).expect("a String takes it");
+            assert_eq!(out, expected);
+        }
+    }
+}

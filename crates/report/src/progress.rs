@@ -1,0 +1,85 @@
+//! How does a line of progress read? pgbench's, with the 99th percentile after it.
+//!
+//! Source: `printProgressReport` in pgbench.c of PostgreSQL 15.
+
+use model::Nanos;
+use model::summary::Progress;
+
+/// What the line contains beside the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Unix time of the window's beginning, to be shown instead of the time since.
+    pub epoch: Option<Nanos>,
+    /// Open model.
+    pub lag: bool,
+    /// Arrivals may be dropped.
+    pub skipped: bool,
+    /// Failures may be tried again.
+    pub retries: bool,
+}
+
+pub fn line(it: &Progress, style: Style) -> String {
+    let at = match style.epoch {
+        Some(epoch) => format!("{:.3} s", (epoch + it.at).as_secs_f64()),
+        None => format!("{:.1} s", it.at.as_secs_f64()),
+    };
+    let (mean, deviation) = (it.mean.as_millis_f64(), it.deviation.as_millis_f64());
+    let mut out = format!(
+        "progress: {at}, {:.1} tps, lat {mean:.3} ms stddev {deviation:.3}, {} failed",
+        it.tps.0, it.failed
+    );
+    if style.lag {
+        out += &format!(", lag {:.3} ms", it.lag.as_millis_f64());
+    }
+    if style.skipped {
+        out += &format!(", {} skipped", it.dropped);
+    }
+    if style.retries {
+        out += &format!(", {} retried, {} retries", it.retried, it.retries);
+    }
+    if let Some(p99) = it.p99 {
+        out += &format!(", p99 {:.3} ms", p99.as_millis_f64());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::PerSecond;
+
+    #[test]
+    fn lines() {
+        let it = Progress {
+            at: Nanos::from_millis(5012),
+            tps: PerSecond(1234.56),
+            mean: Nanos::from_micros(123),
+            deviation: Nanos::from_micros(45),
+            p99: Some(Nanos::from_micros(987)),
+            failed: 2,
+            lag: Nanos::from_micros(7),
+            dropped: 3,
+            retried: 4,
+            retries: 5,
+        };
+        let plain = Style::default();
+        let epoch = Some(Nanos::from_secs(1_700_000_000));
+        for (it, style, expected) in [
+            (it, plain, "progress: 5.0 s, 1234.6 tps, lat 0.123 ms stddev 0.045, 2 failed, p99 0.987 ms"),
+            (
+                Progress { p99: None, ..it },
+                Style { epoch, ..plain },
+                "progress: 1700000005.012 s, 1234.6 tps, lat 0.123 ms stddev 0.045, 2 failed",
+            ),
+            (
+                it,
+                Style { lag: true, skipped: true, retries: true, ..plain },
+                "progress: 5.0 s, 1234.6 tps, lat 0.123 ms stddev 0.045, 2 failed, lag 0.007 ms, 3 skipped, \
+                 4 retried, 5 retries, p99 0.987 ms",
+            ),
+            (Progress::default(), plain, "progress: 0.0 s, 0.0 tps, lat 0.000 ms stddev 0.000, 0 failed"),
+        ] {
+            assert_eq!(line(&it, style), expected);
+        }
+    }
+}
