@@ -1,0 +1,156 @@
+//! Do the documents say what is there?
+
+use super::{Complaint, files::normal, manifest, tree::File, tree::Tree};
+use std::collections::BTreeSet;
+
+/// Relative links whose file or heading does not exist.
+pub fn links(tree: &Tree) -> Vec<Complaint> {
+    let mut all = Vec::new();
+    for file in tree.files.iter().filter(|file| file.path.ends_with(".md")) {
+        for (line, text) in prose(&file.text) {
+            for target in targets(text).filter(|target| !leads_somewhere(tree, file, target)) {
+                all.push(Complaint::new(
+                    &file.path,
+                    line,
+                    format!("`{target}` leads nowhere"),
+                    "mend the link",
+                ));
+            }
+        }
+    }
+    all
+}
+
+/// Lines outside of code blocks, with their numbers.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut code = false;
+    text.lines().enumerate().filter_map(move |(i, line)| {
+        let fence = line.trim_start().starts_with("```");
+        code ^= fence;
+        (!code && !fence).then_some((i + 1, line))
+    })
+}
+
+/// What stands in `[…](here)`, titles and angle brackets removed.
+fn targets(line: &str) -> impl Iterator<Item = &str> {
+    line.match_indices("](").filter_map(move |(i, _)| {
+        let inner = &line[i + 2..];
+        let inner = &inner[..inner.find(')')?];
+        Some(inner.split_whitespace().next().unwrap_or("").trim_matches(['<', '>']))
+    })
+}
+
+fn leads_somewhere(tree: &Tree, from: &File, target: &str) -> bool {
+    if ["http://", "https://", "mailto:"].iter().any(|scheme| target.starts_with(scheme)) {
+        return true;
+    }
+    let (path, heading) = target.split_once('#').unwrap_or((target, ""));
+    let folder = from.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let path = if path.is_empty() { from.path.clone() } else { normal(&format!("{folder}/{path}")) };
+    let is_folder = || tree.files.iter().any(|file| file.path.starts_with(&format!("{path}/")));
+    match tree.get(&path) {
+        Some(file) => heading.is_empty() || headings(&file.text).any(|it| it == heading),
+        None => !target.is_empty() && heading.is_empty() && is_folder(),
+    }
+}
+
+/// The anchors of a document's headings: lower case, blanks as hyphens, other signs dropped.
+fn headings(text: &str) -> impl Iterator<Item = String> {
+    prose(text).filter(|(_, line)| line.starts_with('#')).map(|(_, line)| {
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    })
+}
+
+const MAP: &str = "ARCHITECTURE.md";
+
+/// The table in ARCHITECTURE.md whose second column is headed "imports" names all crates and what they import.
+pub fn map(tree: &Tree) -> Vec<Complaint> {
+    let Some(file) = tree.get(MAP) else {
+        return vec![Complaint::new(MAP, 1, "there is no map", "write it")];
+    };
+    let mut rows = Vec::new();
+    let mut inside = false;
+    for (line, text) in prose(&file.text) {
+        let cells: Vec<&str> = text.trim().trim_matches('|').split('|').map(str::trim).collect();
+        inside = text.trim_start().starts_with('|') && (inside || cells.get(1) == Some(&"imports"));
+        if inside && cells[0].starts_with('`') {
+            rows.push((line, cells[0].trim_matches('`'), names(cells.get(1).unwrap_or(&""))));
+        }
+    }
+    let mut all = Vec::new();
+    let crates: Vec<&str> = manifest::crates(tree).map(|(name, _)| name).collect();
+    for (krate, manifest) in manifest::crates(tree) {
+        let dependencies = manifest::dependencies(manifest);
+        let ours = dependencies.iter().map(|it| it.name.as_str()).filter(|name| crates.contains(name));
+        let actual: BTreeSet<&str> = ours.collect();
+        match rows.iter().find(|(_, name, _)| *name == krate) {
+            None => all.push(Complaint::new(
+                MAP,
+                1,
+                format!("`{krate}` is not on the map"),
+                "add its row to the table",
+            )),
+            Some((line, _, told)) if *told != actual => {
+                let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
+                let what = format!("`{krate}` imports {{{}}}, not {{{}}}", list(&actual), list(told));
+                all.push(Complaint::new(MAP, *line, what, "change the table or the manifest"));
+            }
+            Some(_) => {}
+        }
+    }
+    for (line, name, _) in rows.iter().filter(|(_, name, _)| !crates.contains(name)) {
+        all.push(Complaint::new(MAP, *line, format!("there is no crate `{name}`"), "delete its row"));
+    }
+    all
+}
+
+/// What stands between backquotes.
+fn names(cell: &str) -> BTreeSet<&str> {
+    cell.split('`').skip(1).step_by(2).map(|name| name.split("::").next().unwrap_or(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::complaints;
+    use super::*;
+
+    #[test]
+    fn links_that_lead_nowhere_are_found() {
+        let text = "# The house\n[a](docs/a.md) [b](https://x.y/z) [c](#the-house) [d](docs) [e](docs/a.md#what-is-this)\n\
+                    [f](docs/none.md)\n[g](#no-such) [h](docs/a.md#nor-this) [i](../out.md)\n```\n[code](none)\n```\n";
+        let found = complaints(
+            links,
+            &[("README.md", text), ("docs/a.md", "## What *is* this?\n[up](../README.md \"title\")\n")],
+        );
+        let wanted = ["3: `docs/none.md`", "4: `#no-such`", "4: `../out.md`", "4: `docs/a.md#nor-this`"];
+        assert_eq!(found, wanted.map(|it| format!("README.md:{it} leads nowhere")));
+    }
+
+    #[test]
+    fn a_wrong_map_is_found() {
+        let manifests = [
+            ("crates/a/Cargo.toml", "[dependencies]\nserde = \"1\"\n"),
+            ("crates/b/Cargo.toml", "[dependencies]\na.workspace = true\n"),
+            ("crates/c/Cargo.toml", "[dependencies]\na.workspace = true\nb.workspace = true\n"),
+        ];
+        let map_with = |rows: &'static str| {
+            let text =
+                format!("| crate | imports | answers |\n|---|---|---|\n{rows}\n\n| `z` | other table |\n");
+            let mut files = vec![(MAP, text.as_str())];
+            files.extend(manifests);
+            complaints(map, &files)
+        };
+        assert_eq!(map_with("| `a` | – | x |\n| `b` | `a::Word` | y |\n| `c` | `a`, `b` | z |"), [""; 0]);
+        assert_eq!(
+            map_with("| `a` | `b` | x |\n| `b` | `a` | y |\n| `d` | – | z |"),
+            [
+                "ARCHITECTURE.md:1: `c` is not on the map",
+                "ARCHITECTURE.md:3: `a` imports {}, not {b}",
+                "ARCHITECTURE.md:5: there is no crate `d`",
+            ]
+        );
+        assert_eq!(complaints(map, &manifests), ["ARCHITECTURE.md:1: there is no map"]);
+    }
+}

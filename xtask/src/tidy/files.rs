@@ -1,0 +1,154 @@
+//! Is every file in its place, introduced and short?
+
+use super::{Complaint, source::Module, tree::File, tree::Tree};
+use std::collections::BTreeSet;
+
+/// Files that no crate's module tree reaches.
+pub fn dead(tree: &Tree) -> Vec<Complaint> {
+    let rust = || tree.files.iter().filter(|file| file.path.ends_with(".rs"));
+    let mut alive = BTreeSet::new();
+    let mut open: Vec<&File> = rust().filter(|file| is_root(&file.path)).collect();
+    while let Some(file) = open.pop() {
+        if alive.insert(file.path.as_str()) {
+            open.extend(file.source().modules.iter().filter_map(|module| find(tree, file, module)));
+        }
+    }
+    let told = |file: &File| {
+        Complaint::new(
+            &file.path,
+            1,
+            "no `mod` leads to this file",
+            "name it in its parent module, or delete it",
+        )
+    };
+    rust().filter(|file| !alive.contains(file.path.as_str())).map(told).collect()
+}
+
+/// Cargo compiles it without being told by a `mod`.
+fn is_root(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    match parts[..] {
+        [.., "src", "lib.rs" | "main.rs"] | [.., "build.rs"] => true,
+        [.., "tests" | "examples" | "benches" | "bin" | "fuzz_targets", _] => {
+            !parts.contains(&"src") || parts.contains(&"bin")
+        }
+        [.., "tests" | "examples" | "benches" | "bin", _, "main.rs"] => true,
+        _ => false,
+    }
+}
+
+/// The file of `mod name;` in `parent`.
+fn find<'a>(tree: &'a Tree, parent: &File, module: &Module) -> Option<&'a File> {
+    let (folder, name) = parent.path.rsplit_once('/').unwrap_or(("", &parent.path));
+    if let Some(path) = &module.path {
+        return tree.get(&normal(&format!("{folder}/{path}")));
+    }
+    let stem = name.trim_end_matches(".rs");
+    let below = match is_root(&parent.path) || stem == "mod" {
+        true => folder.to_owned(),
+        false => format!("{folder}/{stem}"),
+    };
+    let path = format!("{below}/{}", module.name);
+    tree.get(&format!("{path}.rs")).or_else(|| tree.get(&format!("{path}/mod.rs")))
+}
+
+/// The path without `.` and `..`.
+pub fn normal(path: &str) -> String {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." | "" => {}
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Modules whose first line is not `//!`.
+pub fn question(tree: &Tree) -> Vec<Complaint> {
+    let modules = tree.code().filter(|file| file.path.contains("/src/"));
+    let silent = modules.filter(|file| !file.text.starts_with("//! "));
+    let told = |file: &File| {
+        Complaint::new(
+            &file.path,
+            1,
+            "the first line does not say what this file is for",
+            "begin it with `//! ` and one question",
+        )
+    };
+    silent.map(told).collect()
+}
+
+/// Lines after which a file probably hides a second module.
+const LONG: usize = 600;
+
+pub fn long(tree: &Tree) -> Vec<Complaint> {
+    let lines = |file: &File| file.text.lines().count();
+    let told = |file: &File| {
+        let todo = "look for the second module in it; a long table or one whole algorithm may stay";
+        Complaint::new(&file.path, LONG, format!("{} lines", lines(file)), todo)
+    };
+    tree.files.iter().filter(|file| file.path.ends_with(".rs") && lines(file) > LONG).map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::complaints;
+    use super::*;
+
+    #[test]
+    fn dead_files_are_found() {
+        let found = complaints(
+            dead,
+            &[
+                (
+                    "crates/a/src/lib.rs",
+                    "mod b;\nmod c { mod d; }\n#[cfg(test)] mod tests;\n#[path = \"../shared/e.rs\"] mod e;",
+                ),
+                ("crates/a/src/b/mod.rs", "mod f;"),
+                ("crates/a/src/b/f.rs", "mod g;"),
+                ("crates/a/src/b/f/g.rs", ""),
+                ("crates/a/src/b/dead.rs", ""),
+                ("crates/a/src/c/d.rs", ""),
+                ("crates/a/src/tests.rs", "mod h;"),
+                ("crates/a/src/tests/h.rs", ""),
+                ("crates/a/src/tests/forgotten.rs", ""),
+                ("crates/a/shared/e.rs", ""),
+                ("crates/a/src/bin/tool.rs", ""),
+                ("crates/a/tests/real.rs", "mod common;"),
+                ("crates/a/tests/common/mod.rs", ""),
+                ("crates/a/build.rs", ""),
+                ("fuzz/fuzz_targets/x.rs", ""),
+                ("crates/a/src/main2.rs", "// mod b;"),
+            ],
+        );
+        let wanted = ["crates/a/src/b/dead.rs", "crates/a/src/main2.rs", "crates/a/src/tests/forgotten.rs"];
+        assert_eq!(found, wanted.map(|file| format!("{file}:1: no `mod` leads to this file")));
+    }
+
+    #[test]
+    fn files_without_a_question_are_found() {
+        let found = complaints(
+            question,
+            &[
+                ("crates/a/src/lib.rs", "//! What?\n"),
+                ("crates/a/src/b.rs", "\n//! What?\n"),
+                ("crates/a/src/c.rs", "use d;\n"),
+                ("crates/a/src/tests.rs", "use d;\n"),
+                ("crates/a/examples/real.rs", "use d;\n"),
+            ],
+        );
+        let what = "the first line does not say what this file is for";
+        assert_eq!(found, ["crates/a/src/b.rs", "crates/a/src/c.rs"].map(|file| format!("{file}:1: {what}")));
+    }
+
+    #[test]
+    fn long_files_are_found() {
+        let found = complaints(
+            long,
+            &[("a.rs", &"\n".repeat(600)), ("b.rs", &"\n".repeat(601)), ("c.md", &"\n".repeat(900))],
+        );
+        assert_eq!(found, ["b.rs:600: 601 lines"]);
+    }
+}

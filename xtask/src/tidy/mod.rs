@@ -1,0 +1,97 @@
+//! Is the house as ARCHITECTURE.md and CONTRIBUTING.md say?
+
+mod documents;
+mod files;
+mod manifest;
+mod source;
+mod text;
+mod tree;
+mod walls;
+
+use std::fmt;
+use std::path::Path;
+use std::process::ExitCode;
+use tree::Tree;
+
+/// What is wrong at one place, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Complaint {
+    file: String,
+    /// Counted from 1.
+    line: usize,
+    what: String,
+    todo: String,
+}
+
+impl Complaint {
+    fn new(file: &str, line: usize, what: impl Into<String>, todo: impl Into<String>) -> Complaint {
+        Complaint { file: file.to_owned(), line, what: what.into(), todo: todo.into() }
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Complaint { file, line, what, todo } = self;
+        write!(f, "{file}:{line}: {what}; {todo}")
+    }
+}
+
+type Rule = fn(&Tree) -> Vec<Complaint>;
+
+/// Each of them fails the check.
+const RULES: [(&str, Rule); 12] = [
+    ("every source can be read", source::every_source_is_rust),
+    ("crates import only what lies below them", walls::imports),
+    ("crates depend on no library that they must not know", walls::libraries),
+    ("clocks, files, sockets and the environment stay where they belong", walls::forbidden_paths),
+    ("only programs print", walls::prints),
+    ("the analysis contains no sentence", walls::sentences),
+    ("every source file is part of a crate", files::dead),
+    ("every module says which question it answers", files::question),
+    ("nothing is left for later", text::leftovers),
+    ("every link leads somewhere", documents::links),
+    ("the map shows the crates as they are", documents::map),
+    ("every crate obeys the workspace's lints", manifest::lints),
+];
+
+/// These are told, and do not fail it.
+const ADVICE: [(&str, Rule); 1] = [("files are short", files::long)];
+
+/// Checks the project in which this program was built.
+pub fn main() -> ExitCode {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the project");
+    let tree = match Tree::read(root) {
+        Ok(tree) => tree,
+        Err(error) => {
+            eprintln!("tidy: cannot read the project: {error}");
+            return ExitCode::from(1);
+        }
+    };
+    for (_, rule) in ADVICE {
+        rule(&tree).iter().for_each(|it| eprintln!("{it} (advice)"));
+    }
+    let mut count = 0;
+    for (name, rule) in RULES {
+        let mut complaints = rule(&tree);
+        complaints.sort();
+        if !complaints.is_empty() {
+            eprintln!("\nbroken: {name}");
+        }
+        complaints.iter().for_each(|it| eprintln!("  {it}"));
+        count += complaints.len();
+    }
+    if count > 0 {
+        eprintln!("\ntidy: {count} complaint{}", if count == 1 { "" } else { "s" });
+        return ExitCode::from(1);
+    }
+    println!("tidy: {} rules hold in {} files", RULES.len(), tree.files.len());
+    ExitCode::SUCCESS
+}
+
+/// The complaints of a rule about an invented tree, as `file:line: what`.
+#[cfg(test)]
+fn complaints(rule: Rule, files: &[(&str, &str)]) -> Vec<String> {
+    let mut all = rule(&Tree::invent(files));
+    all.sort();
+    all.iter().map(|it| format!("{}:{}: {}", it.file, it.line, it.what)).collect()
+}

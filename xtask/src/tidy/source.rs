@@ -1,0 +1,311 @@
+//! Which paths, macros, strings and modules does a Rust file name, outside of its tests?
+
+use super::{Complaint, tree::Tree};
+use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
+
+/// What a file says. Lines are counted from 1.
+#[derive(Debug, Default)]
+pub struct Source {
+    /// Every path of two or more parts, groups in `use` written out: `std::time::Instant`.
+    pub paths: Vec<(String, usize)>,
+    /// Names of the macros that are called.
+    pub macros: Vec<(String, usize)>,
+    /// String literals, but those of attributes, assertions and `expect`, which speak to us only.
+    pub strings: Vec<(String, usize)>,
+    /// Modules in files of their own, those of tests included.
+    pub modules: Vec<Module>,
+    /// Why the file is no Rust.
+    pub broken: Option<String>,
+}
+
+/// `mod name;`
+#[derive(Debug, PartialEq, Eq)]
+pub struct Module {
+    /// With the inline modules around it: `outer/name`.
+    pub name: String,
+    /// From `#[path = "…"]`.
+    pub path: Option<String>,
+}
+
+/// What is true for all tokens of a group.
+#[derive(Clone, Default)]
+struct Context {
+    test: bool,
+    /// Strings here speak to us: an assertion's message.
+    ours: bool,
+    /// Inline modules around: `outer/`.
+    outer: String,
+}
+
+/// What stands in the attributes before an item.
+#[derive(Default)]
+struct Attributes {
+    test: bool,
+    path: Option<String>,
+}
+
+/// Macros whose message tells of our own mistake.
+const ASSERTIONS: [&str; 8] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "panic",
+    "unreachable",
+];
+
+impl Source {
+    pub fn of(text: &str) -> Source {
+        let mut it = Source::default();
+        match text.parse::<TokenStream>() {
+            Ok(tokens) => it.read(tokens, &Context::default()),
+            Err(error) => it.broken = Some(error.to_string()),
+        }
+        it
+    }
+
+    fn read(&mut self, tokens: TokenStream, context: &Context) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut rest = &tokens[..];
+        while !rest.is_empty() {
+            let (attributes, item) = attributes(rest);
+            if attributes.test {
+                let (item, behind) = item.split_at(item_length(item));
+                self.read(item.iter().cloned().collect(), &Context { test: true, ..context.clone() });
+                rest = behind;
+                continue;
+            }
+            rest = item;
+            if !rest.is_empty() {
+                rest = self.one(rest, &attributes, context);
+            }
+        }
+    }
+
+    /// Reads the first thing in `tokens` and returns what is behind it.
+    fn one<'a>(
+        &mut self,
+        tokens: &'a [TokenTree],
+        attributes: &Attributes,
+        context: &Context,
+    ) -> &'a [TokenTree] {
+        match tokens {
+            [TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Punct(end), rest @ ..]
+                if word == "mod" && end.as_char() == ';' =>
+            {
+                let name = format!("{}{name}", context.outer);
+                self.modules.push(Module { name, path: attributes.path.clone() });
+                rest
+            }
+            [TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Group(body), rest @ ..]
+                if word == "mod" =>
+            {
+                let outer = format!("{}{name}/", context.outer);
+                self.read(body.stream(), &Context { outer, ..context.clone() });
+                rest
+            }
+            [TokenTree::Ident(name), TokenTree::Punct(bang), TokenTree::Group(body), rest @ ..]
+                if bang.as_char() == '!' =>
+            {
+                if !context.test {
+                    self.macros.push((name.to_string(), name.span().start().line));
+                }
+                let ours = context.ours || ASSERTIONS.iter().any(|it| name == it);
+                self.read(body.stream(), &Context { ours, ..context.clone() });
+                rest
+            }
+            [TokenTree::Punct(dot), TokenTree::Ident(name), TokenTree::Group(body), rest @ ..]
+                if dot.as_char() == '.' && name == "expect" =>
+            {
+                self.read(body.stream(), &Context { ours: true, ..context.clone() });
+                rest
+            }
+            [TokenTree::Ident(_), ..] => self.path(tokens, "", context),
+            [TokenTree::Group(group), rest @ ..] => {
+                self.read(group.stream(), context);
+                rest
+            }
+            [TokenTree::Literal(literal), rest @ ..] => {
+                let text = literal.to_string();
+                if text.ends_with(['"', '#']) && !context.test && !context.ours {
+                    self.strings.push((text, literal.span().start().line));
+                }
+                rest
+            }
+            [_, rest @ ..] => rest,
+            [] => &[],
+        }
+    }
+
+    /// Reads a path that goes on from `before`; returns what is behind it. A macro behind a path is left to `one`.
+    fn path<'a>(&mut self, tokens: &'a [TokenTree], before: &str, context: &Context) -> &'a [TokenTree] {
+        let (mut path, mut rest) = (before.to_owned(), tokens);
+        let mut line = 0;
+        loop {
+            match rest {
+                [TokenTree::Ident(_), TokenTree::Punct(bang), TokenTree::Group(_), ..]
+                    if bang.as_char() == '!' && line > 0 =>
+                {
+                    break;
+                }
+                [TokenTree::Ident(name), behind @ ..] => {
+                    line = name.span().start().line;
+                    path += &name.to_string();
+                    match colons(behind) {
+                        Some(behind) => (path, rest) = (path + "::", behind),
+                        None => {
+                            rest = behind;
+                            break;
+                        }
+                    }
+                }
+                [TokenTree::Group(group), behind @ ..] if group.delimiter() == Delimiter::Brace => {
+                    self.branches(group, &path, context);
+                    return behind;
+                }
+                _ => break,
+            }
+        }
+        let path = path.trim_end_matches(':');
+        if path.contains("::") && !context.test {
+            self.paths.push((path.to_owned(), line));
+        }
+        rest
+    }
+
+    /// The paths in `before::{a, b::c}`.
+    fn branches(&mut self, group: &Group, before: &str, context: &Context) {
+        let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
+        let comma = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if it.as_char() == ',');
+        for branch in tokens.split(comma) {
+            self.path(branch, before, context);
+        }
+    }
+}
+
+/// What is behind `::`.
+fn colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
+    match tokens {
+        [TokenTree::Punct(first), TokenTree::Punct(second), rest @ ..]
+            if first.as_char() == ':' && first.spacing() == Spacing::Joint && second.as_char() == ':' =>
+        {
+            Some(rest)
+        }
+        _ => None,
+    }
+}
+
+/// The attributes before an item, and the item.
+fn attributes(mut tokens: &[TokenTree]) -> (Attributes, &[TokenTree]) {
+    let mut all = Attributes::default();
+    loop {
+        let (group, rest) = match tokens {
+            [TokenTree::Punct(hash), TokenTree::Group(group), rest @ ..] if hash.as_char() == '#' => {
+                (group, rest)
+            }
+            [TokenTree::Punct(hash), TokenTree::Punct(bang), TokenTree::Group(_), rest @ ..]
+                if hash.as_char() == '#' && bang.as_char() == '!' =>
+            {
+                tokens = rest;
+                continue;
+            }
+            _ => return (all, tokens),
+        };
+        let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+        match &inner[..] {
+            [TokenTree::Ident(name)] if name == "test" => all.test = true,
+            [TokenTree::Ident(name), TokenTree::Group(condition)] if name == "cfg" => {
+                let condition = condition.stream().to_string();
+                let mut words = condition.split(|c: char| !c.is_alphanumeric() && c != '_');
+                all.test |= words.any(|word| word == "test") && !condition.contains("not");
+            }
+            [TokenTree::Ident(name), TokenTree::Punct(_), TokenTree::Literal(path)] if name == "path" => {
+                all.path = Some(path.to_string().trim_matches('"').to_owned());
+            }
+            _ => {}
+        }
+        tokens = rest;
+    }
+}
+
+/// How many tokens the first item takes: up to a semicolon, or up to its body.
+fn item_length(tokens: &[TokenTree]) -> usize {
+    let ends_with_semicolon = tokens.iter().take(3).any(|token| {
+        matches!(token, TokenTree::Ident(word) if ["use", "const", "static", "let"].iter().any(|it| word == it))
+            && !tokens.iter().take(3).any(|token| matches!(token, TokenTree::Ident(word) if word == "fn"))
+    });
+    let end = tokens.iter().position(|token| match token {
+        TokenTree::Punct(it) => it.as_char() == ';',
+        TokenTree::Group(it) => it.delimiter() == Delimiter::Brace && !ends_with_semicolon,
+        _ => false,
+    });
+    end.map_or(tokens.len(), |end| end + 1)
+}
+
+pub fn every_source_is_rust(tree: &Tree) -> Vec<Complaint> {
+    let broken = |file: &super::tree::File| {
+        let why = file.source().broken.as_ref()?;
+        Some(Complaint::new(
+            &file.path,
+            1,
+            format!("this is no Rust ({why})"),
+            "mend its brackets and quotes",
+        ))
+    };
+    tree.files.iter().filter(|file| file.path.ends_with(".rs")).filter_map(broken).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(list: &[(String, usize)]) -> String {
+        list.iter().map(|(name, line)| format!("{line} {name}")).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn paths() {
+        for (text, found) in [
+            ("use std::time::Instant;", "1 std::time::Instant"),
+            (
+                "use std::{fs, io::{self, Write as W}, net::*};",
+                "1 std::fs, 1 std::io::self, 1 std::io::Write, 1 std::net",
+            ),
+            ("fn f() {\n    std::env::var(\"X\");\n}", "2 std::env::var"),
+            ("fn f(it: Vec<std::net::IpAddr>) {}", "1 std::net::IpAddr"),
+            ("macro_rules! m { () => { ::std::fs::read(0) } }", "1 std::fs::read"),
+            ("// std::fs::read\n/* std::env */ /// std::net\nconst A: &str = \"std::fs::read\";", ""),
+            ("#[cfg(test)]\nmod tests { use std::fs; }\nuse a::b;", "3 a::b"),
+            ("#[cfg(test)]\nuse std::{fs, env};\nuse a::b;", "3 a::b"),
+            ("#[test]\nfn f() { std::fs::read(0) }\nfn g() { a::b() }", "3 a::b"),
+            ("#[cfg(all(test, unix))] const fn f() { std::fs::read(0) } fn g() { a::b() }", "1 a::b"),
+            ("#[cfg(not(test))] fn f() { std::fs::read(0) }", "1 std::fs::read"),
+            ("fn f() { let x: u8; x }", ""),
+        ] {
+            assert_eq!(names(&Source::of(text).paths), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn macros_strings_and_modules() {
+        let source = Source::of(
+            "mod a;\n#[path = \"x/b.rs\"] mod b;\nmod c { mod d; }\n#[cfg(test)] mod tests;\n\
+             #[doc = \"no\"] fn f() {\n std::println!(\"yes\"); assert!(x, \"no\"); y.expect(\"no\"); r#\"raw\"#; }",
+        );
+        assert_eq!(names(&source.macros), "6 println, 6 assert");
+        assert_eq!(names(&source.strings), "6 \"yes\", 6 r#\"raw\"#");
+        let modules: Vec<_> =
+            source.modules.iter().map(|it| (it.name.as_str(), it.path.as_deref())).collect();
+        assert_eq!(modules, [("a", None), ("b", Some("x/b.rs")), ("c/d", None), ("tests", None)]);
+    }
+
+    #[test]
+    fn broken_sources_are_found() {
+        let found =
+            super::super::complaints(every_source_is_rust, &[("a.rs", "fn f() { )"), ("b.rs", "fn f() {}")]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("a.rs:1: this is no Rust"), "{found:?}");
+    }
+}

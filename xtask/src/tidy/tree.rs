@@ -1,0 +1,93 @@
+//! Which files does the project consist of?
+
+use super::source::Source;
+use std::cell::OnceCell;
+use std::path::Path;
+use std::{fs, io};
+
+/// All text files of the project, or of an invented one.
+#[derive(Debug)]
+pub struct Tree {
+    pub files: Vec<File>,
+}
+
+#[derive(Debug)]
+pub struct File {
+    /// From the project's root, with `/`.
+    pub path: String,
+    pub text: String,
+    source: OnceCell<Source>,
+}
+
+/// Made by tools, or not ours.
+const SKIPPED: [&str; 7] = ["target", ".git", "node_modules", "runs", "artifacts", "corpus", "Cargo.lock"];
+
+impl Tree {
+    pub fn read(root: &Path) -> io::Result<Tree> {
+        let mut files = Vec::new();
+        let mut folders = vec![root.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder)? {
+                let path = entry?.path();
+                if path.file_name().is_some_and(|name| SKIPPED.iter().any(|skipped| name == *skipped)) {
+                    continue;
+                }
+                let kind = fs::symlink_metadata(&path)?.file_type();
+                if kind.is_dir() {
+                    folders.push(path);
+                } else if kind.is_file() {
+                    // What is no UTF-8 is no text.
+                    let Ok(text) = String::from_utf8(fs::read(&path)?) else { continue };
+                    let parts: Vec<_> =
+                        path.strip_prefix(root).expect("found below the root").iter().collect();
+                    let name = parts.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+                    files.push(File { path: name, text, source: OnceCell::new() });
+                }
+            }
+        }
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(Tree { files })
+    }
+
+    #[cfg(test)]
+    pub fn invent(files: &[(&str, &str)]) -> Tree {
+        let file = |&(path, text): &(&str, &str)| File {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            source: OnceCell::new(),
+        };
+        Tree { files: files.iter().map(file).collect() }
+    }
+
+    pub fn get(&self, path: &str) -> Option<&File> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    /// Rust files, but those that only tests are made of.
+    pub fn code(&self) -> impl Iterator<Item = &File> {
+        self.files.iter().filter(|file| file.path.ends_with(".rs") && !file.is_test())
+    }
+}
+
+impl File {
+    /// The crate's name, for files of `crates/NAME/src`.
+    pub fn krate(&self) -> Option<&str> {
+        let (name, rest) = self.path.strip_prefix("crates/")?.split_once('/')?;
+        rest.starts_with("src/").then_some(name)
+    }
+
+    /// Below `src` of its crate: `shard/poll.rs`.
+    pub fn within(&self) -> &str {
+        self.path.split_once("/src/").map_or("", |(_, rest)| rest)
+    }
+
+    /// Tests in a file of their own.
+    pub fn is_test(&self) -> bool {
+        self.path.split('/').any(|part| part == "tests" || part == "tests.rs")
+    }
+
+    /// What the code says; computed once.
+    pub fn source(&self) -> &Source {
+        self.source.get_or_init(|| Source::of(&self.text))
+    }
+}
