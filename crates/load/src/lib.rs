@@ -3,4 +3,6 @@
 //! One thread's world is a `Shard`: sans I/O, given every moment as an argument. Drivers (epoll, io_uring) carry its
 //! bytes; the simulator runs it against invented servers on an invented clock.
 
+pub mod random;
 pub mod schedule;
+pub mod script;

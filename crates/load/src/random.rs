@@ -1,0 +1,352 @@
+//! Which number does chance give next, exactly as PostgreSQL 15's pgbench would draw it?
+//!
+//! The generator is xoroshiro128** seeded through splitmix64 (Blackman and Vigna, prng.di.unimi.it; `pg_prng.c`).
+//! The distributions repeat pgbench's arithmetic operation by operation, so that the same `--random-seed` gives the same
+//! run; they share the platform's `libm` with it. Nothing here allocates or reads a clock.
+
+use std::f64::consts::PI;
+use std::fmt;
+use std::hint::black_box;
+
+/// Smallest parameter of `random_gaussian`: below it, too many draws would be thrown away.
+pub const GAUSSIAN_MIN: f64 = 2.0;
+/// Range of the parameter of `random_zipfian`.
+pub const ZIPFIAN_MIN: f64 = 1.001;
+pub const ZIPFIAN_MAX: f64 = 1000.0;
+
+/// One sequence of random numbers: 128 bits of state, never all zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prng {
+    s0: u64,
+    s1: u64,
+}
+
+impl Prng {
+    /// The sequence `pg_prng_seed(seed)` starts.
+    pub fn seeded(mut seed: u64) -> Prng {
+        let (s0, s1) = (splitmix64(&mut seed), splitmix64(&mut seed));
+        if s0 == 0 && s1 == 0 {
+            // The one state that would stay zero for ever; the replacement is Knuth's pair, as in PostgreSQL.
+            return Prng { s0: 0x5851_F42D_4C95_7F2D, s1: 0x1405_7B7E_F767_814F };
+        }
+        Prng { s0, s1 }
+    }
+
+    /// Any 64 bits.
+    #[inline]
+    pub fn u64(&mut self) -> u64 {
+        let s0 = self.s0;
+        let mixed = self.s1 ^ s0;
+        let value = s0.wrapping_mul(5).rotate_left(7).wrapping_mul(9);
+        self.s0 = s0.rotate_left(24) ^ mixed ^ (mixed << 16);
+        self.s1 = mixed.rotate_left(37);
+        value
+    }
+
+    /// Even over `min..=max`; `min`, without a draw, when the range holds nothing else.
+    #[inline]
+    pub fn u64_range(&mut self, min: u64, max: u64) -> u64 {
+        if max <= min {
+            return min;
+        }
+        let range = max - min;
+        let shift = range.leading_zeros();
+        loop {
+            let value = self.u64() >> shift;
+            if value <= range {
+                return min + value;
+            }
+        }
+    }
+
+    /// Even over [0, 1), in steps of 2⁻⁵².
+    #[inline]
+    pub fn f64(&mut self) -> f64 {
+        (self.u64() >> 12) as f64 * (1.0 / (1u64 << 52) as f64)
+    }
+}
+
+fn splitmix64(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut value = *state;
+    value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ (value >> 31)
+}
+
+/// The sequences of one run, all derived from `--random-seed`, handed out in pgbench's order.
+///
+/// Call [`client`](Seeds::client) once per client, in the order of their ids; then
+/// [`default_seed`](Seeds::default_seed), unless `-D default_seed=…` was given; then [`thread`](Seeds::thread) once per
+/// thread. Any other order gives good numbers, but not pgbench's.
+#[derive(Clone, Copy, Debug)]
+pub struct Seeds(Prng);
+
+/// The three sequences of one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadSequences {
+    /// Which script a client runs next (`Program::choose`).
+    pub choose: Prng,
+    /// When the next arrival is due ([`poisson`]).
+    pub throttle: Prng,
+    /// Which transactions `--sampling-rate` logs.
+    pub sample: Prng,
+}
+
+impl Seeds {
+    pub fn new(seed: u64) -> Seeds {
+        Seeds(Prng::seeded(seed))
+    }
+
+    /// The sequence the next client's expressions draw from.
+    pub fn client(&mut self) -> Prng {
+        Prng::seeded(self.0.u64())
+    }
+
+    /// The value of `:default_seed`, which `hash` and `permute` use when they are given no seed.
+    pub fn default_seed(&mut self) -> i64 {
+        self.0.u64() as i64
+    }
+
+    pub fn thread(&mut self) -> ThreadSequences {
+        let mut sequence = || Prng::seeded(self.0.u64());
+        ThreadSequences { choose: sequence(), throttle: sequence(), sample: sequence() }
+    }
+}
+
+/// Why no number can be drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BadDraw {
+    /// min > max.
+    EmptyRange,
+    /// max − min + 1 does not fit into 63 bits.
+    RangeTooLarge,
+    Gaussian(f64),
+    Exponential(f64),
+    Zipfian(f64),
+}
+
+impl fmt::Display for BadDraw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            BadDraw::EmptyRange => {
+                write!(f, "empty range given to random; write the smaller bound first, as in random(3, 5)")
+            }
+            BadDraw::RangeTooLarge => {
+                write!(f, "random range is too large; max - min must be less than 9223372036854775807")
+            }
+            BadDraw::Gaussian(p) => write!(
+                f,
+                "gaussian parameter must be at least {GAUSSIAN_MIN:.6} (not {p:.6}); the larger, the narrower"
+            ),
+            BadDraw::Exponential(p) => write!(
+                f,
+                "exponential parameter must be greater than zero (not {p:.6}); the larger, the nearer to the minimum"
+            ),
+            BadDraw::Zipfian(p) => write!(
+                f,
+                "zipfian parameter must be in range [{ZIPFIAN_MIN:.3}, {ZIPFIAN_MAX:.0}] (not {p:.6}); \
+                 the larger, the more often the minimum"
+            ),
+        }
+    }
+}
+
+/// Whether `min..=max` can be drawn from.
+#[inline]
+pub fn check_range(min: i64, max: i64) -> Result<(), BadDraw> {
+    if min > max {
+        return Err(BadDraw::EmptyRange);
+    }
+    match max.checked_sub(min).and_then(|delta| delta.checked_add(1)) {
+        Some(_) => Ok(()),
+        None => Err(BadDraw::RangeTooLarge),
+    }
+}
+
+/// `random(min, max)`: every whole number of `min..=max` equally often.
+#[inline]
+pub fn uniform(rng: &mut Prng, min: i64, max: i64) -> Result<i64, BadDraw> {
+    check_range(min, max)?;
+    Ok(min + rng.u64_range(0, (max - min) as u64) as i64)
+}
+
+/// `random_exponential`: density falls from `min` by e^−`parameter` over the range.
+pub fn exponential(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result<i64, BadDraw> {
+    check_range(min, max)?;
+    if parameter <= 0.0 {
+        return Err(BadDraw::Exponential(parameter));
+    }
+    let cut = (-parameter).exp();
+    let uniform = 1.0 - rng.f64();
+    let fraction = -(cut + (1.0 - cut) * uniform).ln() / parameter;
+    Ok(at_fraction(min, max, fraction))
+}
+
+/// `random_gaussian`: a normal distribution around the middle, cut off at `parameter` standard deviations.
+pub fn gaussian(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result<i64, BadDraw> {
+    check_range(min, max)?;
+    if parameter < GAUSSIAN_MIN {
+        return Err(BadDraw::Gaussian(parameter));
+    }
+    // Box–Muller in its basic form; draws outside of ±parameter are repeated (at most 8.6 % of them).
+    let deviation = loop {
+        let (first, second) = (1.0 - rng.f64(), 1.0 - rng.f64());
+        let deviation = (-2.0 * first.ln()).sqrt() * (2.0 * PI * second).sin();
+        if !(deviation < -parameter || deviation >= parameter) {
+            break deviation;
+        }
+    };
+    Ok(at_fraction(min, max, (deviation + parameter) / (parameter * 2.0)))
+}
+
+/// `random_zipfian`: `min` + k with a probability proportional to 1 / (k + 1)^`s`.
+///
+/// Rejection method: L. Devroye, "Non-Uniform Random Variate Generation" (1986), pages 550–551. The closer `s` is to 1, the
+/// more draws it takes (about 400 at 1.001).
+pub fn zipfian(rng: &mut Prng, min: i64, max: i64, s: f64) -> Result<i64, BadDraw> {
+    check_range(min, max)?;
+    // pgbench lets NaN pass here and then never ends.
+    if !(ZIPFIAN_MIN..=ZIPFIAN_MAX).contains(&s) {
+        return Err(BadDraw::Zipfian(s));
+    }
+    let count = max - min + 1;
+    if count <= 1 {
+        return Ok(min);
+    }
+    // Hidden from the optimiser, which would turn 2^x into exp2(x): another function, another last bit.
+    let b = black_box(2.0f64).powf(s - 1.0);
+    loop {
+        let (u, v) = (rng.f64(), rng.f64());
+        let x = u.powf(-1.0 / (s - 1.0)).floor();
+        let t = (1.0 + 1.0 / x).powf(s - 1.0);
+        if v * x * (t - 1.0) / (b - 1.0) <= t / b && x <= count as f64 {
+            return Ok((min - 1).wrapping_add(whole(x)));
+        }
+    }
+}
+
+/// The gap before the next arrival of a Poisson process whose mean gap is `center`: whole, at least 0, in `center`'s unit.
+#[inline]
+pub fn poisson(rng: &mut Prng, center: f64) -> i64 {
+    let uniform = 1.0 - rng.f64();
+    whole(-uniform.ln() * center + 0.5)
+}
+
+fn at_fraction(min: i64, max: i64, fraction: f64) -> i64 {
+    min.wrapping_add(whole((max - min + 1) as f64 * fraction))
+}
+
+/// Cuts off the fraction. What no i64 can hold (only an infinite or undefined parameter leads there) becomes the smallest
+/// i64, as x86-64's conversion gives pgbench.
+fn whole(x: f64) -> i64 {
+    if x >= -(2f64.powi(63)) && x < 2f64.powi(63) { x as i64 } else { i64::MIN }
+}
+
+/// `hash_fnv1a`: FNV-1a over the eight bytes of `value`, low byte first.
+pub fn hash_fnv1a(value: i64, seed: i64) -> i64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325 ^ seed as u64;
+    for octet in value.to_le_bytes() {
+        hash = (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    hash as i64
+}
+
+/// `hash_murmur2`, also called `hash`: MurmurHash64A of one 64-bit word (A. Appleby, smhasher).
+pub fn hash_murmur2(value: i64, seed: i64) -> i64 {
+    const MULTIPLIER: u64 = 0xc6a4_a793_5bd1_e995;
+    const ROTATION: u32 = 47;
+    let scramble = |x: u64| (x ^ (x >> ROTATION)).wrapping_mul(MULTIPLIER);
+    let word = scramble((value as u64).wrapping_mul(MULTIPLIER));
+    let mut hash = seed as u64 ^ MULTIPLIER.wrapping_mul(8);
+    hash = scramble((hash ^ word).wrapping_mul(MULTIPLIER));
+    (hash ^ (hash >> ROTATION)) as i64
+}
+
+/// `permute`: where `value` modulo `size` goes in the pseudorandom permutation of 0..`size` that `seed` chooses.
+///
+/// Six rounds; each maps the lower and the upper 2^k numbers one to one (times an odd number, xor, rotate) and then shifts
+/// all of them round the ring. `size` below 2 has nothing to permute and gives 0.
+pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
+    if size < 2 {
+        return 0;
+    }
+    let size = size as u64;
+    let mut rng = Prng::seeded(seed as u64);
+    let bits = size.ilog2();
+    let mask = (1u64 << bits) - 1;
+    let half = |rng: &mut Prng, x: u64| {
+        let (multiplier, flip) = ((rng.u64() & mask) | 1, rng.u64() & mask);
+        if x > mask {
+            return x;
+        }
+        let x = (x.wrapping_mul(multiplier) ^ flip) & mask;
+        ((x << 1) & mask) | (x >> (bits - 1))
+    };
+    let mut place = value as u64 % size;
+    for _ in 0..6 {
+        place = half(&mut rng, place);
+        place = size - 1 - half(&mut rng, size - 1 - place);
+        place = (place + rng.u64_range(0, size - 1)) % size;
+    }
+    place as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What pgbench 15 prints for these draws, in this order, under `--random-seed=5432` (its own test asserts them).
+    #[test]
+    fn draws_of_seed_5432() {
+        let rng = &mut Seeds::new(5432).client();
+        assert_eq!(uniform(rng, 10, 19), Ok(17));
+        assert_eq!(exponential(rng, 100, 199, 10.0), Ok(104));
+        assert_eq!(gaussian(rng, 1000, 1999, 10.0), Ok(1498));
+        assert_eq!(zipfian(rng, 1, 9, 1.3), Ok(3));
+    }
+
+    #[test]
+    fn hashes() {
+        assert_eq!(hash_murmur2(10, 5432), -5_817_877_081_768_721_676);
+        assert_eq!(hash_fnv1a(10, 5432), -7_793_829_335_365_542_153);
+    }
+
+    #[test]
+    fn permutations() {
+        let size = i64::MAX - 10;
+        let expected: [i64; 7] = [
+            520_382_784_483_822_430,
+            1_143_715_004_660_802_862,
+            447_293_596_416_496_998,
+            916_527_772_266_572_956,
+            2_763_809_008_686_028_849,
+            8_648_551_549_198_294_572,
+            4_542_876_852_200_565_125,
+        ];
+        for (i, expected) in (1..).zip(expected) {
+            assert_eq!(permute(size - i, size, 5432), expected);
+        }
+        assert_eq!([permute(0, 2, 5431), permute(1, 2, 5431)], [0, 1]);
+        assert_eq!([permute(0, 2, 5433), permute(1, 2, 5433)], [1, 0]);
+        for size in 1..200 {
+            let mut places: Vec<i64> = (0..size).map(|value| permute(value, size, 7)).collect();
+            places.sort_unstable();
+            assert!(places.into_iter().eq(0..size), "permute is not one to one for size {size}");
+        }
+    }
+
+    #[test]
+    fn bad_draws() {
+        let rng = &mut Prng::seeded(1);
+        let untouched = *rng;
+        assert_eq!(uniform(rng, 5, 3), Err(BadDraw::EmptyRange));
+        assert_eq!(uniform(rng, 0, i64::MAX), Err(BadDraw::RangeTooLarge));
+        assert_eq!(gaussian(rng, 0, 9, 1.9), Err(BadDraw::Gaussian(1.9)));
+        assert_eq!(exponential(rng, 0, 9, 0.0), Err(BadDraw::Exponential(0.0)));
+        assert_eq!(zipfian(rng, 0, 9, 1.0), Err(BadDraw::Zipfian(1.0)));
+        assert!(zipfian(rng, 0, 9, f64::NAN).is_err());
+        assert_eq!(uniform(rng, 4, 4), Ok(4));
+        assert_eq!(*rng, untouched, "a refused or certain draw must not advance the sequence");
+    }
+}

@@ -1,0 +1,86 @@
+//! Which scripts need no file?
+
+/// A script that comes with the program; `-b` names it by any unambiguous beginning of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Builtin {
+    pub name: &'static str,
+    /// pgbench's "transaction type".
+    pub description: &'static str,
+    pub text: &'static str,
+}
+
+/// Over the tables `pgbench -i` makes: 100,000 accounts, 10 tellers and 1 branch per unit of scale.
+pub const ALL: [Builtin; 3] = [
+    Builtin {
+        name: "tpcb-like",
+        description: "<builtin: TPC-B (sort of)>",
+        text: "\
+\\set aid random(1, 100000 * :scale)
+\\set bid random(1, 1 * :scale)
+\\set tid random(1, 10 * :scale)
+\\set delta random(-5000, 5000)
+BEGIN;
+UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
+SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
+UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;
+UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;
+INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);
+END;
+",
+    },
+    Builtin {
+        name: "simple-update",
+        description: "<builtin: simple update>",
+        text: "\
+\\set aid random(1, 100000 * :scale)
+\\set bid random(1, 1 * :scale)
+\\set tid random(1, 10 * :scale)
+\\set delta random(-5000, 5000)
+BEGIN;
+UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
+SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
+INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);
+END;
+",
+    },
+    Builtin {
+        name: "select-only",
+        description: "<builtin: select only>",
+        text: "\
+\\set aid random(1, 100000 * :scale)
+SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
+",
+    },
+];
+
+/// The script whose name begins with `prefix`, if it is the only one; else what to say.
+pub fn find(prefix: &str) -> Result<&'static Builtin, String> {
+    let found: Vec<&Builtin> = ALL.iter().filter(|builtin| builtin.name.starts_with(prefix)).collect();
+    match found[..] {
+        [only] => Ok(only),
+        [] => Err(format!("no builtin script found for name \"{prefix}\"")),
+        _ => Err(format!(
+            "ambiguous builtin name: {} builtin scripts found for prefix \"{prefix}\"",
+            found.len()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn found_by_prefix() {
+        #[rustfmt::skip]
+        let rows = [
+            ("tpcb-like", Ok("tpcb-like")), ("t", Ok("tpcb-like")), ("se", Ok("select-only")), ("si", Ok("simple-update")),
+            ("s", Err("ambiguous builtin name: 2 builtin scripts found for prefix \"s\"")),
+            ("nosuch", Err("no builtin script found for name \"nosuch\"")),
+        ];
+        for (prefix, expected) in rows {
+            let found = find(prefix).map(|builtin| builtin.name);
+            assert_eq!(found.as_ref().copied().map_err(|e| &e[..]), expected);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What does a pgbench script say?
+//!
+//! The language is PostgreSQL 15's, unchanged, plus `\syncpipeline` of 17. [`parse`] compiles all scripts of a run into one
+//! [`Program`] or returns every mistake at once; executing it needs no look-up by name, no parsing and no allocation.
+
+mod branches;
+pub mod builtin;
+mod diagnostic;
+mod eval;
+mod names;
+mod number;
+mod parser;
+mod read;
+mod shell;
+mod split;
+mod token;
+mod variables;
+
+use std::sync::Arc;
+
+pub use diagnostic::Diagnostic;
+pub use eval::{EvalError, Expr, Type, Value};
+pub use names::{InvalidName, Keep, Names, valid_name};
+pub use parser::MAX_DEPTH;
+pub use read::parse;
+pub use shell::{Word, command_line, whole_answer};
+pub use variables::{Variables, Written};
+
+use crate::random::Prng;
+
+/// Index of a variable.
+pub type Slot = u16;
+
+/// pgbench's limit of parameters of a statement.
+pub const MAX_PARAMETERS: usize = 255;
+/// pgbench's limit of scripts in a run.
+pub const MAX_SCRIPTS: usize = 128;
+
+/// The text of a script and how often it is chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// A file's name, or a builtin's description.
+    pub name: &'a str,
+    pub text: &'a str,
+    /// Relative to the other scripts; at least one of them must not be 0.
+    pub weight: u32,
+}
+
+/// How statements travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// As texts with the variables written into them.
+    #[default]
+    Simple,
+    /// As texts with `$1`, …, parsed anew each time.
+    Extended,
+    /// Prepared once per connection.
+    Prepared,
+}
+
+/// All scripts of a run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// At least one.
+    pub scripts: Vec<Script>,
+    /// The variables of all scripts, by slot.
+    pub names: Arc<Names>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// pgbench's "transaction type": the file's name, or a builtin's description.
+    pub name: String,
+    pub weight: u32,
+    /// At least one.
+    pub commands: Vec<Command>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// Counted from 1.
+    pub line: u32,
+    /// As `pgbench -r` prints it: the first line of a statement, at most 127 bytes, or the whole backslash command.
+    pub first_line: String,
+    pub kind: Kind,
+}
+
+/// What to do. Indices are those of the script's commands.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    Sql(Sql),
+    Set {
+        slot: Slot,
+        value: Expr,
+    },
+    /// False: continue *at* `next`, which is the `Elif`, `Else` or `Endif` that follows.
+    If {
+        test: Expr,
+        next: usize,
+    },
+    /// Coming from above (a branch was taken): continue at `end`, the `Endif`. Sent here by `next`: test as `If` does.
+    Elif {
+        test: Expr,
+        next: usize,
+        end: usize,
+    },
+    /// Coming from above: continue at `end`. Sent here by `next`: go on below.
+    Else {
+        end: usize,
+    },
+    Endif,
+    Sleep {
+        amount: Amount,
+    },
+    /// The first line of the output becomes the variable's value.
+    SetShell {
+        slot: Slot,
+        words: Vec<Word>,
+    },
+    Shell {
+        words: Vec<Word>,
+    },
+    StartPipeline,
+    SyncPipeline,
+    EndPipeline,
+}
+
+/// A statement, or several joined by `\;`, with its final semicolon if it had one.
+#[derive(Clone, Debug)]
+pub struct Sql {
+    /// With `:name` as written.
+    pub text: String,
+    /// The same text, cut at the variables.
+    pub pieces: Vec<Piece>,
+    /// Whether and where the result is kept.
+    pub keep: Option<Keep>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    Text(String),
+    /// Anything that looks like `:name`, even within quotes. If the variable is unset, simple mode sends `:name`.
+    Var {
+        slot: Slot,
+    },
+}
+
+/// How long to sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// µs; not positive means not at all.
+    Constant(i64),
+    Variable {
+        slot: Slot,
+        /// µs
+        unit: i64,
+    },
+}
+
+impl Program {
+    /// The slot of a variable; `None` if no script uses it.
+    pub fn slot(&self, name: &str) -> Option<Slot> {
+        self.names.slot(name)
+    }
+
+    /// The index of the script to run next, by weight. A single script takes no draw.
+    pub fn choose(&self, rng: &mut Prng) -> usize {
+        if self.scripts.len() == 1 {
+            return 0;
+        }
+        let total: u64 = self.scripts.iter().map(|script| u64::from(script.weight)).sum();
+        let mut drawn = rng.u64_range(0, total - 1);
+        for (index, script) in self.scripts.iter().enumerate() {
+            match drawn.checked_sub(u64::from(script.weight)) {
+                Some(rest) => drawn = rest,
+                None => return index,
+            }
+        }
+        unreachable!("parse refuses a total weight of 0")
+    }
+}
+
+impl Sql {
+    /// The text with `$1`, `$2`, … for the variables, and their slots in this order. A variable that occurs twice counts
+    /// twice.
+    pub fn parameterised(&self) -> (String, Vec<Slot>) {
+        let (mut text, mut slots) = (String::with_capacity(self.text.len()), Vec::new());
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(piece) => text.push_str(piece),
+                Piece::Var { slot } => {
+                    slots.push(*slot);
+                    text.push('$');
+                    text.push_str(&slots.len().to_string());
+                }
+            }
+        }
+        (text, slots)
+    }
+}
+
+impl Amount {
+    /// Microseconds.
+    pub fn micros(&self, variables: &Variables) -> Result<i64, EvalError> {
+        match *self {
+            Amount::Constant(micros) => Ok(micros),
+            Amount::Variable { slot, unit } => Ok(variables.leading_whole(slot)?.saturating_mul(unit)),
+        }
+    }
+}
+
+/// Splits `script@weight` as `-f` and `-b` take it; the weight is 1 if none is given. Else what to say.
+pub fn source_weight(option: &str) -> Result<(&str, u32), String> {
+    let Some((name, weight)) = option.rsplit_once('@') else { return Ok((option, 1)) };
+    let digits = weight.as_bytes();
+    let whole = if number::looks_whole(digits) { number::whole(digits).ok() } else { None };
+    let Some(whole) = whole else {
+        return Err(format!(
+            "invalid weight specification: @{weight}; write a whole number after the last @, as in script.sql@3"
+        ));
+    };
+    match i32::try_from(whole) {
+        Ok(weight @ 0..) => Ok((name, weight as u32)),
+        _ => Err(format!("weight specification out of range (0 .. {}): {whole}", i32::MAX)),
+    }
+}

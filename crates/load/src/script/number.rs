@@ -1,0 +1,238 @@
+//! How do texts become numbers and numbers texts, as C's library does it for pgbench?
+
+use std::io::Write;
+
+/// What C's `isspace` takes for white space.
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+fn trim_start(mut text: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = text
+        && is_space(*first)
+    {
+        text = rest;
+    }
+    text
+}
+
+/// Whether pgbench takes `text` for a whole number (and then insists that it is one).
+pub(super) fn looks_whole(text: &[u8]) -> bool {
+    let text = trim_start(text);
+    let digits = text.strip_prefix(b"+").or(text.strip_prefix(b"-")).unwrap_or(text);
+    digits.iter().all(u8::is_ascii_digit)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BadWhole {
+    Syntax,
+    Range,
+}
+
+/// Reads what [`looks_whole`] accepted.
+pub(super) fn whole(text: &[u8]) -> Result<i64, BadWhole> {
+    let text = trim_start(text);
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    };
+    if digits.is_empty() {
+        return Err(BadWhole::Syntax);
+    }
+    // Gathered below zero, where there is room for i64::MIN.
+    let mut value = 0i64;
+    for digit in digits {
+        if !digit.is_ascii_digit() {
+            return Err(BadWhole::Syntax);
+        }
+        let next = value.checked_mul(10).and_then(|v| v.checked_sub(i64::from(digit - b'0')));
+        value = next.ok_or(BadWhole::Range)?;
+    }
+    if negative { Ok(value) } else { value.checked_neg().ok_or(BadWhole::Range) }
+}
+
+/// The whole number `text` starts with, 0 if there is none: C's `atoi`, but saturating.
+pub(super) fn leading_whole(text: &[u8]) -> i64 {
+    let text = trim_start(text);
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    };
+    let value = (digits.iter().take_while(|d| d.is_ascii_digit()))
+        .fold(0i64, |value, digit| value.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
+    if negative { -value } else { value }
+}
+
+/// C's `strtod` of the whole of `text`: `None` for other texts and where a double is too small or too great for it.
+///
+/// Hexadecimal notation is not read.
+pub(super) fn double(text: &[u8]) -> Option<f64> {
+    let text = str::from_utf8(trim_start(text)).ok()?;
+    let value: f64 = text.parse().ok()?;
+    let mantissa = || text.split(['e', 'E']).next().unwrap_or_default().bytes();
+    let spelled_out = !mantissa().any(|b| b.is_ascii_digit());
+    let zero = !mantissa().any(|b| matches!(b, b'1'..=b'9'));
+    let in_range = value.is_normal() || (value == 0.0 && zero) || spelled_out;
+    in_range.then_some(value)
+}
+
+/// Appends `value` in decimal.
+#[inline]
+pub(super) fn write_whole(value: i64, out: &mut Vec<u8>) {
+    const PAIRS: [u8; 200] = {
+        let mut pairs = [0; 200];
+        let mut i = 0;
+        while i < 100 {
+            pairs[2 * i] = b'0' + (i / 10) as u8;
+            pairs[2 * i + 1] = b'0' + (i % 10) as u8;
+            i += 1;
+        }
+        pairs
+    };
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    let mut rest = value.unsigned_abs();
+    while rest >= 10 {
+        let pair = (rest % 100) as usize;
+        rest /= 100;
+        at -= 2;
+        digits[at..at + 2].copy_from_slice(&PAIRS[2 * pair..2 * pair + 2]);
+    }
+    if rest > 0 || at == digits.len() {
+        at -= 1;
+        digits[at] = b'0' + rest as u8;
+    }
+    if value < 0 {
+        at -= 1;
+        digits[at] = b'-';
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Appends `value` as PostgreSQL's `printf("%.15g")` does: 15 significant digits, no trailing zeros, an exponent from 1e+15
+/// and below 1e-04.
+pub(super) fn write_double(value: f64, out: &mut Vec<u8>) {
+    if value.is_nan() {
+        return out.extend_from_slice(b"NaN");
+    }
+    if value.is_infinite() {
+        return out.extend_from_slice(if value < 0.0 { b"-Infinity" } else { b"Infinity" });
+    }
+    // "d.dddddddddddddde±x": at most 24 bytes.
+    let mut scientific = [0u8; 32];
+    let mut rest = &mut scientific[..];
+    write!(rest, "{:.14e}", value.abs()).expect("32 bytes hold every double with 15 digits");
+    let exponent_at = scientific.iter().position(|&b| b == b'e').expect("{:e} writes an exponent");
+    let exponent = leading_whole(&scientific[exponent_at + 1..]);
+    let mut digits = [0u8; 15];
+    digits[0] = scientific[0];
+    digits[1..].copy_from_slice(&scientific[2..16]);
+    let significant = digits.iter().rposition(|&d| d != b'0').map_or(1, |last| last + 1);
+    let digits = &digits[..significant];
+
+    if value.is_sign_negative() {
+        out.push(b'-');
+    }
+    match exponent {
+        0..15 => {
+            let whole = exponent as usize + 1;
+            out.extend_from_slice(&digits[..whole.min(significant)]);
+            out.extend(std::iter::repeat_n(b'0', whole.saturating_sub(significant)));
+            if significant > whole {
+                out.push(b'.');
+                out.extend_from_slice(&digits[whole..]);
+            }
+        }
+        -4..0 => {
+            out.extend_from_slice(b"0.");
+            out.extend(std::iter::repeat_n(b'0', -exponent as usize - 1));
+            out.extend_from_slice(digits);
+        }
+        _ => {
+            out.push(digits[0]);
+            if significant > 1 {
+                out.push(b'.');
+                out.extend_from_slice(&digits[1..]);
+            }
+            out.extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" });
+            if exponent.abs() < 10 {
+                out.push(b'0');
+            }
+            write_whole(exponent.abs(), out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn whole_numbers_written() {
+        for value in [0, 1, 9, 10, 99, 100, 101, 12345, 1_000_000, -1, -10, -987, i64::MAX, i64::MIN] {
+            assert_eq!(text(|out| write_whole(value, out)), value.to_string());
+        }
+    }
+
+    #[test]
+    fn doubles_written_like_percent_15g() {
+        #[rustfmt::skip]
+        let rows = [
+            (0.0, "0"), (-0.0, "-0"), (1.0, "1"), (-27.0, "-27"), (1.5, "1.5"), (100.0, "100"), (0.1, "0.1"),
+            (0.1 + 0.2, "0.3"), (1.0 / 3.0, "0.333333333333333"), (2.0 / 3.0, "0.666666666666667"),
+            (-0.00032, "-0.00032"), (0.0001, "0.0001"), (0.00001, "1e-05"), (1.25e-7, "1.25e-07"), (1e14, "100000000000000"),
+            (123_456_789_012_345.0, "123456789012345"), (1e15, "1e+15"), (999_999_999_999_999.9, "1e+15"),
+            (999_999_999_999_999.0, "999999999999999"), (8.507_059_173_023_46e37, "8.50705917302346e+37"), (1e30, "1e+30"),
+            (1.797_693_134_862_315_7e308, "1.79769313486232e+308"), (5e-324, "4.94065645841247e-324"),
+            (f64::INFINITY, "Infinity"), (f64::NEG_INFINITY, "-Infinity"), (f64::NAN, "NaN"), (-f64::NAN, "NaN"),
+        ];
+        for (value, expected) in rows {
+            assert_eq!(text(|out| write_double(value, out)), expected, "{value:e}");
+        }
+    }
+
+    #[test]
+    fn doubles_read_like_strtod() {
+        #[rustfmt::skip]
+        let rows = [
+            ("1", Some(1.0)), ("1.", Some(1.0)), (".5", Some(0.5)), (" +2e3", Some(2000.0)), ("-0", Some(-0.0)),
+            ("0e999", Some(0.0)), ("inf", Some(f64::INFINITY)), ("-Infinity", Some(f64::NEG_INFINITY)),
+            ("1.0E309", None), ("1e-400", None), ("1e-310", None), ("", None), (".", None), ("1e", None), ("1 ", None),
+            ("bla", None), ("1_0", None), ("0x1", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(double(text.as_bytes()), expected, "{text:?}");
+        }
+        assert!(double(b"nan").is_some_and(f64::is_nan));
+    }
+
+    #[test]
+    fn whole_numbers_read() {
+        #[rustfmt::skip]
+        let rows = [
+            ("0", Ok(0)), ("+3", Ok(3)), ("\t -12", Ok(-12)), ("9223372036854775807", Ok(i64::MAX)),
+            ("-9223372036854775808", Ok(i64::MIN)), ("9223372036854775808", Err(BadWhole::Range)),
+            ("-9223372036854775809", Err(BadWhole::Range)), ("+", Err(BadWhole::Syntax)), (" ", Err(BadWhole::Syntax)),
+        ];
+        for (text, expected) in rows {
+            assert!(looks_whole(text.as_bytes()), "{text:?}");
+            assert_eq!(whole(text.as_bytes()), expected, "{text:?}");
+        }
+        for text in ["1.5", "1 ", "x", "--1", "1e3"] {
+            assert!(!looks_whole(text.as_bytes()), "{text:?}");
+        }
+        for (text, expected) in
+            [("12ms", 12), ("-3", -3), ("x", 0), ("1.9", 1), ("99999999999999999999", i64::MAX)]
+        {
+            assert_eq!(leading_whole(text.as_bytes()), expected, "{text:?}");
+        }
+    }
+}

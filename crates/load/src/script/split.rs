@@ -1,0 +1,236 @@
+//! Where does an SQL command of a script end?
+//!
+//! At a semicolon or a backslash outside of quotes, comments, parentheses and `BEGIN ATOMIC … END` bodies. The lexical rules
+//! are those of PostgreSQL 15's client-side scanner (`psqlscan.l`) with standard-conforming strings; as there, the state of
+//! parentheses and bodies outlives a backslash command in their middle.
+
+use super::names::{continues_name, starts_name};
+
+/// What stopped the scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// A semicolon, which belongs to the command.
+    Semicolon,
+    /// A backslash, which starts another command.
+    Backslash,
+    EndOfText,
+}
+
+/// Nesting at the place the scan has reached.
+#[derive(Debug, Default)]
+pub(super) struct Splitter {
+    parentheses: u32,
+    bodies: u32,
+    /// Words seen since the statement began, and the initials of the first four if they may introduce a body
+    /// (`CREATE [OR REPLACE] FUNCTION | PROCEDURE`).
+    words: usize,
+    initials: [u8; 4],
+    /// Where the last command began.
+    pub start: usize,
+}
+
+impl Splitter {
+    /// Appends the command that starts at `at` to `command`, without the white space and line comments before it, and moves
+    /// `at` behind what stopped it.
+    pub fn next(&mut self, text: &str, at: &mut usize, command: &mut String) -> Stop {
+        let bytes = text.as_bytes();
+        while let Some(&first) = bytes.get(*at) {
+            let start = *at;
+            if command.is_empty() {
+                self.start = start;
+            }
+            let second = bytes.get(start + 1).copied();
+            *at = match (first, second) {
+                (b' ' | b'\t' | b'\n' | b'\r' | b'\x0c', _) | (b'-', Some(b'-')) => {
+                    *at = if first == b'-' { line_end(bytes, start) } else { start + 1 };
+                    if !command.is_empty() {
+                        command.push_str(&text[start..*at]);
+                    }
+                    continue;
+                }
+                (b'/', Some(b'*')) => comment_end(bytes, start),
+                (b'\'', _) => quote_end(bytes, start + 1),
+                (b'"', _) => find(bytes, start + 1, b"\""),
+                (b'$', _) => dollar_end(bytes, start),
+                (b'0'..=b'9', _) | (b'.', Some(b'0'..=b'9')) => number_end(bytes, start),
+                (b':', Some(b':')) => start + 2,
+                (b':', Some(next)) if continues_name(next) => run(bytes, start + 1, continues_name),
+                (b'\\', Some(b';' | b':')) => {
+                    *at = start + 2;
+                    command.push_str(&text[start + 1..*at]);
+                    if second == Some(b';') {
+                        self.words = 0;
+                    }
+                    continue;
+                }
+                (b'\\', _) => {
+                    *at = start + 1;
+                    return Stop::Backslash;
+                }
+                (b';', _) => {
+                    *at = start + 1;
+                    command.push(';');
+                    if self.parentheses == 0 && self.bodies == 0 {
+                        self.words = 0;
+                        return Stop::Semicolon;
+                    }
+                    continue;
+                }
+                (b'(', _) => {
+                    self.parentheses += 1;
+                    start + 1
+                }
+                (b')', _) => {
+                    self.parentheses = self.parentheses.saturating_sub(1);
+                    start + 1
+                }
+                (b'e' | b'E', Some(b'\'')) => escaped_end(bytes, start + 2),
+                (b'b' | b'B' | b'x' | b'X' | b'n' | b'N', Some(b'\'')) => quote_end(bytes, start + 2),
+                (b'u' | b'U', Some(b'&')) => match bytes.get(start + 2) {
+                    Some(b'\'') => quote_end(bytes, start + 3),
+                    Some(b'"') => find(bytes, start + 3, b"\""),
+                    _ => start + 1,
+                },
+                (first, _) if starts_name(first) => {
+                    let end = run(bytes, start, continues_identifier);
+                    self.note_word(&text[start..end]);
+                    end
+                }
+                _ => start + 1,
+            };
+            command.push_str(&text[start..*at]);
+        }
+        Stop::EndOfText
+    }
+
+    /// Tracks the bodies of SQL-standard functions, whose semicolons do not end the statement.
+    fn note_word(&mut self, word: &str) {
+        let is = |other: &str| word.eq_ignore_ascii_case(other);
+        if self.words == 0 {
+            self.initials = [0; 4];
+        }
+        if ["create", "function", "procedure", "or", "replace"].into_iter().any(is)
+            && let Some(initial) = self.initials.get_mut(self.words)
+        {
+            *initial = word.as_bytes()[0].to_ascii_lowercase();
+        }
+        self.words += 1;
+        let creates = matches!(self.initials, [b'c', b'f' | b'p', _, _] | [b'c', b'o', b'r', b'f' | b'p']);
+        if !creates || self.parentheses > 0 {
+            return;
+        }
+        if is("begin") || (is("case") && self.bodies > 0) {
+            self.bodies += 1;
+        } else if is("end") {
+            self.bodies = self.bodies.saturating_sub(1);
+        }
+    }
+}
+
+fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
+    from + bytes[from..].iter().take_while(|&&b| belongs(b)).count()
+}
+
+/// Just behind the next `what`, or the end of the text.
+fn find(bytes: &[u8], from: usize, what: &[u8]) -> usize {
+    let found = bytes[from..].windows(what.len()).position(|window| window == what);
+    found.map_or(bytes.len(), |offset| from + offset + what.len())
+}
+
+fn line_end(bytes: &[u8], from: usize) -> usize {
+    run(bytes, from, |b| b != b'\n' && b != b'\r')
+}
+
+fn continues_identifier(byte: u8) -> bool {
+    continues_name(byte) || byte == b'$'
+}
+
+/// Behind a C comment; they nest.
+fn comment_end(bytes: &[u8], start: usize) -> usize {
+    let (mut at, mut depth) = (start, 0usize);
+    while at < bytes.len() {
+        match bytes[at..] {
+            [b'/', b'*', ..] => (at, depth) = (at + 2, depth + 1),
+            [b'*', b'/', ..] if depth == 1 => return at + 2,
+            [b'*', b'/', ..] => (at, depth) = (at + 2, depth - 1),
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+/// Behind a string without escapes. A doubled quote ends it and starts the next one, which comes to the same.
+fn quote_end(bytes: &[u8], from: usize) -> usize {
+    find(bytes, from, b"'")
+}
+
+/// Behind a string with backslash escapes, and its continuations on further lines.
+fn escaped_end(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while at < bytes.len() {
+        match bytes[at..] {
+            [b'\\', _, ..] | [b'\'', b'\'', ..] => at += 2,
+            [b'\'', ..] => match continued_quote(bytes, at + 1) {
+                Some(inside) => at = inside,
+                None => return at + 1,
+            },
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+/// The inside of a string that continues the one which ended at `from`: white space with a newline lies between them.
+fn continued_quote(bytes: &[u8], from: usize) -> Option<usize> {
+    let (mut at, mut newline) = (from, false);
+    loop {
+        match bytes.get(at..)? {
+            [b'\n' | b'\r', ..] => (at, newline) = (at + 1, true),
+            [b' ' | b'\t' | b'\x0c', ..] => at += 1,
+            [b'-', b'-', ..] => at = line_end(bytes, at),
+            [b'\'', ..] if newline => return Some(at + 1),
+            _ => return None,
+        }
+    }
+}
+
+/// Behind a dollar-quoted string, a parameter, or a lone dollar.
+fn dollar_end(bytes: &[u8], start: usize) -> usize {
+    let tag_end = match bytes.get(start + 1) {
+        Some(b'0'..=b'9') => {
+            let digits_end = run(bytes, start + 1, |b| b.is_ascii_digit());
+            return word_end(bytes, digits_end);
+        }
+        Some(&first) if starts_name(first) => run(bytes, start + 1, continues_name),
+        _ => start + 1,
+    };
+    if bytes.get(tag_end) == Some(&b'$') {
+        find(bytes, tag_end + 1, &bytes[start..=tag_end])
+    } else {
+        start + 1
+    }
+}
+
+/// Behind a number and the letters stuck to it: `1e'x'` is a number and a string, not an escape string.
+fn number_end(bytes: &[u8], start: usize) -> usize {
+    let digits = |from| run(bytes, from, |b: u8| b.is_ascii_digit());
+    let mut end = digits(start);
+    match bytes[end..] {
+        [b'.', b'.', ..] if end > start => return end,
+        [b'.', ..] => end = digits(end + 1),
+        _ => {}
+    }
+    match bytes[end..] {
+        [b'e' | b'E', b'+' | b'-', b'0'..=b'9', ..] => word_end(bytes, digits(end + 2)),
+        [b'e' | b'E', b'+' | b'-', ..] => end + 2,
+        _ => word_end(bytes, end),
+    }
+}
+
+/// Behind the identifier that starts at `from`, if one does.
+fn word_end(bytes: &[u8], from: usize) -> usize {
+    match bytes.get(from) {
+        Some(&first) if starts_name(first) => run(bytes, from, continues_identifier),
+        _ => from,
+    }
+}

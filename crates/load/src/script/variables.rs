@@ -1,0 +1,180 @@
+//! What does a client's script remember?
+
+use super::Slot;
+use super::eval::{EvalError, Value};
+use super::number::{self, BadWhole};
+
+/// The variables of one client, one per slot of the `Program`.
+///
+/// Setting values never allocates; setting texts reuses the slot's buffer once it is large enough.
+#[derive(Clone, Debug)]
+pub struct Variables {
+    held: Vec<Held>,
+    /// Buffers of the slots that hold a text, in the same order; empty until the first text is set.
+    texts: Vec<Vec<u8>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Held {
+    Nothing,
+    Value(Value),
+    /// In `texts`. Read as a value only when an expression asks for it.
+    Text,
+}
+
+/// What [`Variables::write`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// Text was appended.
+    Value,
+    /// The value is null. `NULL` was appended; pgbench sends this text in every mode, also as the text of a parameter.
+    Null,
+    /// The variable is not set; nothing was appended. pgbench leaves `:name` in a simple query as it stands, and sends an
+    /// SQL null as a parameter.
+    Unset,
+}
+
+impl Variables {
+    /// `n` unset variables.
+    pub fn new(n: usize) -> Variables {
+        Variables { held: vec![Held::Nothing; n], texts: Vec::new() }
+    }
+
+    #[inline]
+    pub fn set(&mut self, slot: Slot, value: Value) {
+        self.held[usize::from(slot)] = Held::Value(value);
+    }
+
+    /// Sets a text, as `-D` and `\gset` do. It is sent as it is; expressions read it as null, a boolean or a number.
+    pub fn set_text(&mut self, slot: Slot, text: &[u8]) {
+        if self.texts.is_empty() {
+            self.texts.resize_with(self.held.len(), Vec::new);
+        }
+        let buffer = &mut self.texts[usize::from(slot)];
+        buffer.clear();
+        buffer.extend_from_slice(text);
+        self.held[usize::from(slot)] = Held::Text;
+    }
+
+    pub fn unset(&mut self, slot: Slot) {
+        self.held[usize::from(slot)] = Held::Nothing;
+    }
+
+    pub fn is_set(&self, slot: Slot) -> bool {
+        !matches!(self.held[usize::from(slot)], Held::Nothing)
+    }
+
+    /// Appends the variable's text as pgbench would send it.
+    #[inline]
+    pub fn write(&self, slot: Slot, out: &mut Vec<u8>) -> Written {
+        match self.held[usize::from(slot)] {
+            Held::Nothing => return Written::Unset,
+            Held::Text => out.extend_from_slice(&self.texts[usize::from(slot)]),
+            Held::Value(Value::Null) => {
+                out.extend_from_slice(b"NULL");
+                return Written::Null;
+            }
+            Held::Value(value) => value.write(out),
+        }
+        Written::Value
+    }
+
+    /// The variable as an expression sees it.
+    #[inline]
+    pub fn value(&self, slot: Slot) -> Result<Value, EvalError> {
+        match self.held[usize::from(slot)] {
+            Held::Value(value) => Ok(value),
+            Held::Text => read(slot, &self.texts[usize::from(slot)]),
+            Held::Nothing => Err(EvalError::Undefined(slot)),
+        }
+    }
+
+    /// The whole number the variable's text starts with, as `\\sleep` reads it.
+    pub(super) fn leading_whole(&self, slot: Slot) -> Result<i64, EvalError> {
+        let (whole, starts_with_digit) = match self.held[usize::from(slot)] {
+            Held::Nothing => return Err(EvalError::SleepUndefined(slot)),
+            Held::Value(Value::Null | Value::Bool(_)) => (0, false),
+            Held::Value(Value::Int(i)) => (i, i >= 0),
+            Held::Value(Value::Double(d)) => (d as i64, d.is_finite() && d.is_sign_positive()),
+            Held::Text => {
+                let text = &self.texts[usize::from(slot)];
+                (number::leading_whole(text), text.first().is_some_and(u8::is_ascii_digit))
+            }
+        };
+        if whole == 0 && !starts_with_digit { Err(EvalError::SleepText(slot)) } else { Ok(whole) }
+    }
+}
+
+/// Reads a text as pgbench does: `null`, a boolean or the beginning of one, a whole number, else a double.
+fn read(slot: Slot, text: &[u8]) -> Result<Value, EvalError> {
+    let begins = |word: &[u8]| word.len() >= text.len() && word[..text.len()].eq_ignore_ascii_case(text);
+    let is = |word: &[u8]| text.eq_ignore_ascii_case(word);
+    if text.is_empty() {
+        return Err(EvalError::Malformed(slot));
+    }
+    if is(b"null") {
+        Ok(Value::Null)
+    } else if begins(b"true") || begins(b"yes") || is(b"on") {
+        Ok(Value::Bool(true))
+    } else if begins(b"false") || begins(b"no") || is(b"off") || is(b"of") {
+        Ok(Value::Bool(false))
+    } else if number::looks_whole(text) {
+        number::whole(text).map(Value::Int).map_err(|bad| match bad {
+            BadWhole::Syntax => EvalError::NotWhole(slot),
+            BadWhole::Range => EvalError::TooLarge(slot),
+        })
+    } else {
+        number::double(text).map(Value::Double).ok_or(EvalError::Malformed(slot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_read_as_values() {
+        #[rustfmt::skip]
+        let rows = [
+            ("NULL", Ok(Value::Null)), ("t", Ok(Value::Bool(true))), ("TRUE", Ok(Value::Bool(true))),
+            ("ye", Ok(Value::Bool(true))), ("on", Ok(Value::Bool(true))), ("of", Ok(Value::Bool(false))),
+            ("n", Ok(Value::Bool(false))), ("F", Ok(Value::Bool(false))), ("o", Err(EvalError::Malformed(0))),
+            ("+3", Ok(Value::Int(3))), ("1", Ok(Value::Int(1))), ("-10.1", Ok(Value::Double(-10.1))),
+            ("1.0", Ok(Value::Double(1.0))), ("", Err(EvalError::Malformed(0))), ("trueXXX", Err(EvalError::Malformed(0))),
+            ("12 ", Err(EvalError::Malformed(0))), ("+", Err(EvalError::NotWhole(0))),
+            ("9223372036854775808", Err(EvalError::TooLarge(0))),
+        ];
+        for (text, expected) in rows {
+            let mut variables = Variables::new(1);
+            variables.set_text(0, text.as_bytes());
+            assert_eq!(variables.value(0), expected, "{text:?}");
+            let mut sent = Vec::new();
+            assert_eq!(variables.write(0, &mut sent), Written::Value);
+            assert_eq!(sent, text.as_bytes(), "a text is sent as it was given");
+        }
+    }
+
+    #[test]
+    fn sent_texts() {
+        let rows = [
+            (Value::Null, "NULL", Written::Null),
+            (Value::Bool(true), "true", Written::Value),
+            (Value::Bool(false), "false", Written::Value),
+            (Value::Int(-42), "-42", Written::Value),
+            (Value::Double(-0.5421), "-0.5421", Written::Value),
+        ];
+        for (value, text, written) in rows {
+            let mut variables = Variables::new(2);
+            variables.set_text(1, b"before");
+            variables.set(1, value);
+            let mut sent = b">".to_vec();
+            assert_eq!(variables.write(1, &mut sent), written);
+            assert_eq!(sent[1..], *text.as_bytes());
+            assert_eq!(variables.value(1), Ok(value));
+            assert_eq!(variables.write(0, &mut sent), Written::Unset);
+            variables.unset(1);
+            assert!(!variables.is_set(1));
+            assert_eq!(variables.value(1), Err(EvalError::Undefined(1)));
+        }
+    }
+}
