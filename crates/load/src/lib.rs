@@ -1,8 +1,17 @@
 //! What is sent when, and what came of it?
 //!
-//! One thread's world is a `Shard`: sans I/O, given every moment as an argument. Drivers (epoll, io_uring) carry its
+//! One thread's world is a [`Shard`]: sans I/O, given every moment as an argument. Drivers (epoll, io_uring) carry its
 //! bytes; the simulator runs it against invented servers on an invented clock.
 
+pub mod driver;
 pub mod random;
+pub mod recorder;
 pub mod schedule;
 pub mod script;
+pub mod shard;
+pub mod sim;
+pub mod workload;
+
+pub use recorder::{Log, Recorder, Tally};
+pub use shard::{Abort, Action, ConnId, Said, Shard};
+pub use workload::{Initial, Plan, Seeding, Workload};

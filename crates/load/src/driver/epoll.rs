@@ -1,0 +1,223 @@
+//! Carries a shard's bytes by epoll: edge-triggered, sent inline, received into one buffer for all connections.
+
+use super::socket::{dial, outcome};
+use super::{Driven, Ground, Progress, is_exhaustion, number, shell, words};
+use crate::recorder::Recorder;
+use crate::shard::{Action, ConnId, Shard};
+use model::{Code, Nanos};
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{self, RecvFlags, SendFlags};
+use rustix::time::Timespec;
+use std::io;
+
+/// Events taken at one wait.
+const EVENTS: usize = 256;
+/// Bytes taken at one receive.
+const BUFFER: usize = 64 * 1024;
+
+/// Drives `shard` on this thread until it is done.
+///
+/// An error is the system's: no epoll instance, or a wait that fails. What happens to connections is told to the shard.
+pub fn drive<R: Recorder>(shard: Shard<R>, ground: &Ground<'_>) -> io::Result<Driven<R>> {
+    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    let links = Vec::new();
+    let mut driver = Driver { shard, ground, epoll, links, exhausted: 0 };
+    let mut progress = Progress::new();
+    let mut events = Vec::with_capacity(EVENTS);
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let now = ground.clock.now();
+        progress.look(now, &mut driver.shard, ground);
+        driver.shard.advance(now);
+        let Some(until) = driver.perform() else { break };
+        let wait = if until <= now { Nanos::ZERO } else { progress.nap(ground.clock.now(), until) };
+        // Near the moment, waiting becomes looking again and again.
+        let sleep = wait - ground.spin;
+        events.clear();
+        driver.wait(&mut events, sleep)?;
+        progress.meter.wakeups += 1;
+        if sleep == Nanos::ZERO && wait > Nanos::ZERO && events.is_empty() {
+            progress.meter.spun += ground.clock.now() - now;
+        }
+        for event in &events {
+            let conn = ConnId(event.data.u64() as u32);
+            let flags = event.flags;
+            if flags.intersects(EventFlags::OUT | EventFlags::ERR | EventFlags::HUP) {
+                driver.on_writable(conn);
+            }
+            if flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR) {
+                driver.on_readable(conn, &mut buffer);
+            }
+        }
+    }
+    let now = ground.clock.now();
+    Ok(Driven { shard: driver.shard, effort: progress.finish(now), exhausted: driver.exhausted })
+}
+
+struct Driver<'a, R> {
+    shard: Shard<R>,
+    ground: &'a Ground<'a>,
+    epoll: OwnedFd,
+    /// By connection.
+    links: Vec<Option<Link>>,
+    exhausted: u64,
+}
+
+struct Link {
+    socket: OwnedFd,
+    /// `connect` is under way.
+    connecting: bool,
+    /// A send was cut short; the kernel tells when there is room.
+    blocked: bool,
+}
+
+impl<R: Recorder> Driver<'_, R> {
+    fn wait(&self, events: &mut Vec<epoll::Event>, sleep: Nanos) -> io::Result<()> {
+        let timeout =
+            Timespec { tv_sec: (sleep.0 / 1_000_000_000) as i64, tv_nsec: (sleep.0 % 1_000_000_000) as i64 };
+        match epoll::wait(&self.epoll, spare_capacity(events), Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Does all that the shard asks. The moment until which it then waits; `None` when it is done.
+    #[inline]
+    fn perform(&mut self) -> Option<Nanos> {
+        loop {
+            match self.shard.poll() {
+                Action::Transmit(conn, bytes) => {
+                    let Some(Some(link)) = self.links.get(number(conn)) else { continue };
+                    let sent = net::send(&link.socket, bytes, SendFlags::NOSIGNAL);
+                    let whole = sent == Ok(bytes.len());
+                    match sent {
+                        Ok(n) => {
+                            self.shard.sent(conn, n);
+                            if !whole {
+                                self.shard.writable(conn);
+                            }
+                        }
+                        Err(Errno::INTR) => self.shard.writable(conn),
+                        Err(Errno::AGAIN) => self.await_room(conn),
+                        Err(error) => self.broken(conn, error),
+                    }
+                }
+                Action::Wait(until) => return Some(until),
+                Action::Done => return None,
+                Action::Connect(conn) => self.connect(conn),
+                Action::Close(conn) => self.close(conn),
+                Action::Shell(conn, line) => {
+                    let answer = shell(&line);
+                    let now = self.ground.clock.now();
+                    self.shard.shell_done(now, conn, answer.as_deref().map_err(Clone::clone));
+                }
+                // Nobody listens any more: then nobody misses it.
+                Action::Say(said) => drop(self.ground.says.send(said)),
+            }
+        }
+    }
+
+    fn connect(&mut self, conn: ConnId) {
+        if self.links.len() <= number(conn) {
+            self.links.resize_with(number(conn) + 1, || None);
+        }
+        match dial(self.ground.address) {
+            Ok((socket, open)) => {
+                let out = if open { EventFlags::empty() } else { EventFlags::OUT };
+                let events = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET | out;
+                if let Err(error) =
+                    epoll::add(&self.epoll, &socket, EventData::new_u64(conn.0.into()), events)
+                {
+                    return self.broken(conn, error);
+                }
+                self.links[number(conn)] = Some(Link { socket, connecting: !open, blocked: false });
+                if open {
+                    self.shard.connected(conn);
+                }
+            }
+            Err(error) => self.broken(conn, error),
+        }
+    }
+
+    fn close(&mut self, conn: ConnId) {
+        if let Some(link) = self.links.get_mut(number(conn)) {
+            // Dropped, the descriptor is closed and leaves the epoll set by itself.
+            *link = None;
+        }
+    }
+
+    fn broken(&mut self, conn: ConnId, error: Errno) {
+        self.exhausted += u64::from(is_exhaustion(error));
+        let now = self.ground.clock.now();
+        self.shard.broken(now, conn, Code::Net(error.raw_os_error() as u16), &words(error));
+    }
+
+    /// The kernel took no more: asks it to tell when it does.
+    #[cold]
+    fn await_room(&mut self, conn: ConnId) {
+        self.watch(conn, EventFlags::OUT, true);
+    }
+
+    fn watch(&mut self, conn: ConnId, out: EventFlags, blocked: bool) {
+        let Some(Some(link)) = self.links.get_mut(number(conn)) else { return };
+        link.blocked = blocked;
+        let events = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET | out;
+        if let Err(error) =
+            epoll::modify(&self.epoll, &link.socket, EventData::new_u64(conn.0.into()), events)
+        {
+            self.broken(conn, error);
+        }
+    }
+
+    fn on_writable(&mut self, conn: ConnId) {
+        let Some(Some(link)) = self.links.get_mut(number(conn)) else { return };
+        if link.connecting {
+            link.connecting = false;
+            match outcome(&link.socket) {
+                Ok(()) => self.shard.connected(conn),
+                Err(error) => return self.broken(conn, error),
+            }
+            // Room in the send buffer is of no interest from here on, and would wake us at every answer.
+            self.watch(conn, EventFlags::empty(), false);
+        } else if link.blocked {
+            self.watch(conn, EventFlags::empty(), false);
+            self.shard.writable(conn);
+        }
+        self.perform();
+    }
+
+    #[inline]
+    fn on_readable(&mut self, conn: ConnId, buffer: &mut [u8]) {
+        loop {
+            let Some(Some(link)) = self.links.get(number(conn)) else { return };
+            match net::recv(&link.socket, &mut *buffer, RecvFlags::empty()) {
+                Ok((_, 0)) => {
+                    let now = self.ground.clock.now();
+                    let words = "server closed the connection unexpectedly";
+                    self.shard.broken(now, conn, Code::RESET, words);
+                    self.perform();
+                    return;
+                }
+                Ok((_, n)) => {
+                    let now = self.ground.clock.now();
+                    self.shard.receive(now, conn, &buffer[..n]);
+                    self.perform();
+                    // A short read has emptied the socket; an end of file brings an event of its own.
+                    if n < buffer.len() {
+                        return;
+                    }
+                }
+                Err(Errno::AGAIN) => return,
+                Err(Errno::INTR) => {}
+                Err(error) => {
+                    self.broken(conn, error);
+                    self.perform();
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Who carries a shard's bytes, and by which clock?
+//!
+//! Two drivers, [`epoll`] and [`uring`], functions both: nothing is generic over a driver. Only here does this crate read
+//! a clock or touch a socket.
+
+pub mod epoll;
+mod meter;
+mod socket;
+pub mod uring;
+
+pub use meter::Meter;
+pub use socket::Address;
+
+use crate::recorder::Recorder;
+use crate::shard::{ConnId, Said, Shard};
+use model::{Effort, Nanos};
+use std::io;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+/// The run's clock: monotonic nanoseconds since it was made.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(Instant);
+
+impl Clock {
+    pub fn start() -> Clock {
+        Clock(Instant::now())
+    }
+
+    #[inline]
+    pub fn now(&self) -> Nanos {
+        Nanos(self.0.elapsed().as_nanos() as u64)
+    }
+}
+
+/// Where threads wait for each other, so that one window begins for all.
+#[derive(Debug)]
+pub struct Gate {
+    threads: usize,
+    settled: AtomicUsize,
+    begins: AtomicU64,
+}
+
+impl Gate {
+    pub fn new(threads: usize) -> Gate {
+        Gate { threads, settled: AtomicUsize::new(0), begins: AtomicU64::new(u64::MAX) }
+    }
+
+    /// Threads whose clients are all connected or refused.
+    pub fn settled(&self) -> usize {
+        self.settled.load(Ordering::Acquire)
+    }
+
+    /// All threads are settled.
+    pub fn is_settled(&self) -> bool {
+        self.settled() == self.threads
+    }
+
+    /// Opens it: the window begins at this moment.
+    pub fn open(&self, at: Nanos) {
+        self.begins.store(at.0, Ordering::Release);
+    }
+
+    /// When the window begins; `None` until it is known.
+    pub fn begins(&self) -> Option<Nanos> {
+        let at = self.begins.load(Ordering::Acquire);
+        (at != u64::MAX).then_some(Nanos(at))
+    }
+
+    fn settle(&self) {
+        self.settled.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// What a driver stands on; shared by all threads of a run.
+#[derive(Debug)]
+pub struct Ground<'a> {
+    pub address: &'a Address,
+    pub clock: Clock,
+    pub gate: &'a Gate,
+    /// Set to end the window at once.
+    pub stop: &'a AtomicBool,
+    /// This long before a moment that is due, waiting becomes spinning. Zero: sleep until the moment itself.
+    pub spin: Nanos,
+    /// Where what is worth telling goes; one for each thread.
+    pub says: Sender<Said>,
+}
+
+/// What a driver brings back.
+#[derive(Debug)]
+pub struct Driven<R> {
+    pub shard: Shard<R>,
+    pub effort: Effort,
+    /// Connections that could not be opened because file descriptors or local ports had run out.
+    pub exhausted: u64,
+}
+
+/// The longest a driver sleeps, so that it sees `stop` and the gate.
+const NAP: Nanos = Nanos::from_millis(100);
+/// The same while the gate is closed.
+const SHORT_NAP: Nanos = Nanos::from_millis(1);
+/// Between two ticks of the recorder.
+const TICK: Nanos = Nanos::from_secs(1);
+
+/// How far along a thread is: connecting, waiting at the gate, measuring. Both drivers ask it once in every round.
+#[derive(Debug)]
+struct Progress {
+    settled: bool,
+    begun: bool,
+    stopped: bool,
+    tick: Nanos,
+    meter: Meter,
+}
+
+impl Progress {
+    fn new() -> Progress {
+        // Wake-ups by timer come when they are asked for, not up to 50 µs later; prctl(2), PR_SET_TIMERSLACK.
+        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        Progress { settled: false, begun: false, stopped: false, tick: Nanos::MAX, meter: Meter::default() }
+    }
+
+    /// Looks at the gate, the wish to stop and the tick.
+    #[inline]
+    fn look<R: Recorder>(&mut self, now: Nanos, shard: &mut Shard<R>, ground: &Ground<'_>) {
+        if !self.begun {
+            self.look_at_gate(now, shard, ground);
+        } else if now >= self.tick {
+            self.tick += TICK;
+            shard.recorder.tick(now);
+        }
+        if ground.stop.load(Ordering::Relaxed) && !self.stopped {
+            self.stopped = true;
+            shard.stop(now);
+        }
+    }
+
+    fn look_at_gate<R: Recorder>(&mut self, now: Nanos, shard: &mut Shard<R>, ground: &Ground<'_>) {
+        if !self.settled && shard.is_settled() {
+            self.settled = true;
+            ground.gate.settle();
+        }
+        match ground.gate.begins() {
+            Some(at) if self.tick == Nanos::MAX => {
+                shard.begin(at);
+                shard.recorder.window(at, shard.ends());
+                self.tick = at + TICK;
+            }
+            Some(at) if now >= at => {
+                self.begun = true;
+                self.meter.begin(now);
+            }
+            _ => {}
+        }
+    }
+
+    /// How long to sleep at most, from `now` until `until`, so that nothing is missed.
+    #[inline]
+    fn nap(&self, now: Nanos, until: Nanos) -> Nanos {
+        let nap = if self.begun { NAP } else { SHORT_NAP };
+        (until.min(self.tick) - now).min(nap)
+    }
+
+    /// The thread's cost since the window began.
+    fn finish(self, now: Nanos) -> Effort {
+        self.meter.finish(now)
+    }
+}
+
+/// Runs a command line of `\shell` or `\setshell`; its output, or what went wrong.
+fn shell(line: &str) -> Result<Vec<u8>, String> {
+    let ended =
+        Command::new("/bin/sh").arg("-c").arg(line).stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let output = ended.map_err(|error| format!("could not launch shell command \"{line}\": {error}"))?;
+    if !output.status.success() {
+        return Err(format!("shell command \"{line}\" ended with {}", output.status));
+    }
+    Ok(output.stdout)
+}
+
+/// For a connection that could not be opened: was it the generator's own fault?
+fn is_exhaustion(error: rustix::io::Errno) -> bool {
+    use rustix::io::Errno;
+    matches!(error, Errno::MFILE | Errno::NFILE | Errno::ADDRNOTAVAIL | Errno::NOBUFS | Errno::NOMEM)
+}
+
+fn number(conn: ConnId) -> usize {
+    conn.0 as usize
+}
+
+/// The error's own words, without a number that only a programmer understands.
+fn words(error: rustix::io::Errno) -> String {
+    io::Error::from(error).to_string()
+}

@@ -1,0 +1,43 @@
+//! How is a transport to the server opened?
+
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Where the server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// The socket's own path, e.g. `/run/postgresql/.s.PGSQL.5432`.
+    Unix(PathBuf),
+    Tcp(SocketAddr),
+}
+
+/// Begins to connect, without waiting. True when the transport is open already, else it will be writable.
+pub(super) fn dial(address: &Address) -> Result<(OwnedFd, bool), Errno> {
+    let family = match address {
+        Address::Unix(_) => AddressFamily::UNIX,
+        Address::Tcp(SocketAddr::V4(_)) => AddressFamily::INET,
+        Address::Tcp(SocketAddr::V6(_)) => AddressFamily::INET6,
+    };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
+    let begun = match address {
+        Address::Unix(path) => net::connect(&socket, &SocketAddrUnix::new(path)?),
+        Address::Tcp(address) => {
+            sockopt::set_tcp_nodelay(&socket, true)?;
+            net::connect(&socket, address)
+        }
+    };
+    match begun {
+        Ok(()) => Ok((socket, true)),
+        Err(Errno::INPROGRESS) => Ok((socket, false)),
+        Err(error) => Err(error),
+    }
+}
+
+/// What became of a connection that `dial` began.
+pub(super) fn outcome(socket: &OwnedFd) -> Result<(), Errno> {
+    sockopt::socket_error(socket)?
+}

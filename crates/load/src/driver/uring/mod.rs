@@ -1,0 +1,305 @@
+//! Carries a shard's bytes by io_uring: sends queued and submitted together, one standing receive for each connection.
+//!
+//! Needs Linux 6.1 or newer (`IORING_SETUP_DEFER_TASKRUN`); [`is_available`] tells.
+
+mod pool;
+
+use super::socket::{dial, outcome};
+use super::{Driven, Ground, Progress, is_exhaustion, number, shell, words};
+use crate::recorder::Recorder;
+use crate::shard::{Action, ConnId, Shard};
+use io_uring::{IoUring, cqueue, opcode, squeue, types};
+use model::{Code, Nanos};
+use pool::Pool;
+use rustix::event::PollFlags;
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use std::io;
+
+/// Entries of the submission queue; a full one is submitted.
+const QUEUE: u32 = 1024;
+/// Sends are whole, or fail.
+const SEND: i32 = (SendFlags::NOSIGNAL.bits() | RecvFlags::WAITALL.bits()) as i32;
+
+/// Can this driver run here? The kernel may be too old, or a container's seccomp filter may forbid it.
+pub fn is_available() -> bool {
+    ring(1).and_then(|it| Pool::register(&it)).is_ok()
+}
+
+fn ring(connections: u32) -> io::Result<IoUring> {
+    // Each connection has at most a receive and a poll under way; sends complete silently.
+    let completions = (2 * connections).next_power_of_two().clamp(4096, 65536);
+    let ring = IoUring::builder()
+        .setup_single_issuer()
+        .setup_coop_taskrun()
+        .setup_defer_taskrun()
+        .setup_cqsize(completions)
+        .build(QUEUE)?;
+    ring.submitter().register_files_sparse(connections)?;
+    Ok(ring)
+}
+
+/// Drives `shard` on this thread until it is done.
+///
+/// An error is the system's: no ring. What happens to connections is told to the shard.
+pub fn drive<R: Recorder>(shard: Shard<R>, ground: &Ground<'_>) -> io::Result<Driven<R>> {
+    let connections = shard.connections();
+    let ring = ring(connections)?;
+    let pool = Pool::register(&ring)?;
+    let links = (0..connections).map(|_| Link::default()).collect();
+    let mut driver = Driver { ring, links, pool, standing: 0, shard, ground, exhausted: 0 };
+    let mut progress = Progress::new();
+    let mut completed = Vec::with_capacity(driver.ring.params().cq_entries() as usize);
+    loop {
+        let now = ground.clock.now();
+        progress.look(now, &mut driver.shard, ground);
+        driver.shard.advance(now);
+        let Some(until) = driver.perform() else { break };
+        let wait = if until <= now { Nanos::ZERO } else { progress.nap(ground.clock.now(), until) };
+        let sleep = wait - ground.spin;
+        driver.submit(sleep)?;
+        progress.meter.wakeups += 1;
+        completed.extend(driver.ring.completion());
+        if sleep == Nanos::ZERO && wait > Nanos::ZERO && completed.is_empty() {
+            progress.meter.spun += ground.clock.now() - now;
+        }
+        for entry in completed.drain(..) {
+            driver.complete(&entry);
+        }
+    }
+    let now = ground.clock.now();
+    driver.settle()?;
+    let Driver { shard, exhausted, .. } = driver;
+    Ok(Driven { shard, effort: progress.finish(now), exhausted })
+}
+
+struct Driver<'a, R> {
+    ring: IoUring,
+    links: Vec<Link>,
+    pool: Pool,
+    /// Receives and polls that the kernel has not ended.
+    standing: u32,
+    shard: Shard<R>,
+    ground: &'a Ground<'a>,
+    exhausted: u64,
+}
+
+/// One connection's place in the ring.
+#[derive(Default)]
+struct Link {
+    socket: Option<OwnedFd>,
+    /// Counts the transports of this connection, so that completions of an earlier one are known.
+    generation: u16,
+    /// What the kernel may still be reading: it is not touched before the server has answered, or the socket is shut
+    /// down, after which a send fails without reading.
+    outbox: Vec<u8>,
+    /// A send was queued and nothing came since.
+    unanswered: bool,
+    /// The shard wants to send more, but `outbox` is not free.
+    deferred: bool,
+}
+
+/// What a completion is about: kind, generation and connection in one word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Receive = 1,
+    Send = 2,
+    Connect = 3,
+}
+
+fn tag(kind: Kind, generation: u16, conn: ConnId) -> u64 {
+    (kind as u64) << 48 | u64::from(generation) << 32 | u64::from(conn.0)
+}
+
+fn is_send(entry: &cqueue::Entry) -> bool {
+    entry.user_data() >> 48 == Kind::Send as u64
+}
+
+impl<R: Recorder> Driver<'_, R> {
+    /// Waits until the kernel holds none of our memory; all sockets are shut down.
+    fn settle(&mut self) -> io::Result<()> {
+        while self.standing > 0 {
+            self.submit(Nanos::from_millis(1))?;
+            let ended = self.ring.completion().filter(|it| !cqueue::more(it.flags()) && !is_send(it)).count();
+            self.standing -= ended as u32;
+        }
+        Ok(())
+    }
+
+    /// Submits what is queued and waits for a completion, at most `sleep`.
+    fn submit(&mut self, sleep: Nanos) -> io::Result<()> {
+        let sleep =
+            types::Timespec::new().sec(sleep.0 / 1_000_000_000).nsec((sleep.0 % 1_000_000_000) as u32);
+        let args = types::SubmitArgs::new().timespec(&sleep);
+        match self.ring.submitter().submit_with_args(1, &args) {
+            Ok(_) => Ok(()),
+            Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
+                Some(Errno::TIME | Errno::INTR | Errno::BUSY) => Ok(()),
+                _ => Err(error),
+            },
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, entry: &squeue::Entry) {
+        // SAFETY: buffers named by entries are `outbox`es and the pool; both live, unmoved, as long as the kernel may use
+        // them: see `Link::outbox`, `close` and `Pool`.
+        while unsafe { self.ring.submission().push(entry) }.is_err() {
+            self.ring.submit().expect("a full submission queue can be submitted");
+        }
+    }
+
+    /// Does all that the shard asks. The moment until which it then waits; `None` when it is done.
+    #[inline]
+    fn perform(&mut self) -> Option<Nanos> {
+        loop {
+            match self.shard.poll() {
+                Action::Transmit(conn, bytes) => {
+                    let link = &mut self.links[number(conn)];
+                    if link.unanswered || link.socket.is_none() {
+                        link.deferred = true;
+                        continue;
+                    }
+                    link.outbox.clear();
+                    link.outbox.extend_from_slice(bytes);
+                    link.unanswered = true;
+                    let (from, length) = (link.outbox.as_ptr(), link.outbox.len());
+                    let entry = opcode::Send::new(types::Fixed(conn.0), from, length as u32)
+                        .flags(SEND)
+                        .build()
+                        .flags(squeue::Flags::SKIP_SUCCESS)
+                        .user_data(tag(Kind::Send, link.generation, conn));
+                    self.push(&entry);
+                    self.shard.sent(conn, length);
+                }
+                Action::Wait(until) => return Some(until),
+                Action::Done => return None,
+                Action::Connect(conn) => self.connect(conn),
+                Action::Close(conn) => self.close(conn),
+                Action::Shell(conn, line) => {
+                    let answer = shell(&line);
+                    let now = self.ground.clock.now();
+                    self.shard.shell_done(now, conn, answer.as_deref().map_err(Clone::clone));
+                }
+                // Nobody listens any more: then nobody misses it.
+                Action::Say(said) => drop(self.ground.says.send(said)),
+            }
+        }
+    }
+
+    fn connect(&mut self, conn: ConnId) {
+        let begun = dial(self.ground.address).and_then(|(socket, open)| {
+            let registered = self.ring.submitter().register_files_update(conn.0, &[socket.as_raw_fd()]);
+            registered.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::INVAL))?;
+            Ok((socket, open))
+        });
+        let link = &mut self.links[number(conn)];
+        link.generation = link.generation.wrapping_add(1);
+        link.unanswered = false;
+        link.deferred = false;
+        match begun {
+            Ok((socket, open)) => {
+                link.socket = Some(socket);
+                if open {
+                    self.opened(conn);
+                } else {
+                    let entry = opcode::PollAdd::new(types::Fixed(conn.0), u32::from(PollFlags::OUT.bits()))
+                        .build()
+                        .user_data(tag(Kind::Connect, link.generation, conn));
+                    self.push(&entry);
+                    self.standing += 1;
+                }
+            }
+            Err(error) => self.broken(conn, error),
+        }
+    }
+
+    fn opened(&mut self, conn: ConnId) {
+        self.receive(conn);
+        self.shard.connected(conn);
+    }
+
+    /// Queues the standing receive of a connection.
+    fn receive(&mut self, conn: ConnId) {
+        let generation = self.links[number(conn)].generation;
+        let entry = opcode::RecvMulti::new(types::Fixed(conn.0), Pool::GROUP).build().user_data(tag(
+            Kind::Receive,
+            generation,
+            conn,
+        ));
+        self.push(&entry);
+        self.standing += 1;
+    }
+
+    fn close(&mut self, conn: ConnId) {
+        // A goodbye may still be queued.
+        let _ = self.ring.submit();
+        let link = &mut self.links[number(conn)];
+        link.generation = link.generation.wrapping_add(1);
+        let Some(socket) = link.socket.take() else { return };
+        // Ends the standing receive, which holds the socket beyond the descriptor, and a send that had no room.
+        let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Both);
+        let _ = self.ring.submitter().register_files_update(conn.0, &[-1]);
+    }
+
+    fn broken(&mut self, conn: ConnId, error: Errno) {
+        self.exhausted += u64::from(is_exhaustion(error));
+        let now = self.ground.clock.now();
+        self.shard.broken(now, conn, Code::Net(error.raw_os_error() as u16), &words(error));
+    }
+
+    #[inline]
+    fn complete(&mut self, entry: &cqueue::Entry) {
+        let (what, result) = (entry.user_data(), entry.result());
+        let conn = ConnId(what as u32);
+        let current = (what >> 32) as u16 == self.links[number(conn)].generation;
+        let kind = what >> 48;
+        self.standing -= u32::from(!cqueue::more(entry.flags()) && !is_send(entry));
+        if kind == Kind::Receive as u64 {
+            self.received(conn, current, entry);
+        } else if current && kind == Kind::Connect as u64 {
+            let socket = self.links[number(conn)].socket.as_ref().expect("the current generation has one");
+            match outcome(socket) {
+                Ok(()) => self.opened(conn),
+                Err(error) => self.broken(conn, error),
+            }
+        } else if current && result < 0 {
+            self.broken(conn, Errno::from_raw_os_error(-result));
+        }
+        self.perform();
+    }
+
+    #[inline]
+    fn received(&mut self, conn: ConnId, current: bool, entry: &cqueue::Entry) {
+        let result = entry.result();
+        let buffer = cqueue::buffer_select(entry.flags());
+        if current {
+            let now = self.ground.clock.now();
+            match (buffer, result) {
+                (Some(buffer), 1..) => {
+                    let link = &mut self.links[number(conn)];
+                    link.unanswered = false;
+                    let wanted = std::mem::take(&mut link.deferred);
+                    self.shard.receive(now, conn, self.pool.bytes(buffer, result as usize));
+                    if wanted {
+                        self.shard.writable(conn);
+                    }
+                    if !cqueue::more(entry.flags()) {
+                        self.receive(conn);
+                    }
+                }
+                // All buffers were full: they are being emptied right now.
+                (_, error) if error == -Errno::NOBUFS.raw_os_error() => self.receive(conn),
+                (_, 0) => {
+                    let words = "server closed the connection unexpectedly";
+                    self.shard.broken(now, conn, Code::RESET, words);
+                }
+                (_, error) => self.broken(conn, Errno::from_raw_os_error(-error)),
+            }
+        }
+        if let Some(buffer) = buffer {
+            self.pool.give_back(buffer);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What does one client know?
+
+use crate::random::Prng;
+use crate::script::{Slot, Variables};
+use model::{Code, Nanos};
+use std::collections::VecDeque;
+use wire::pg::{Channel, Status};
+
+/// Runs scripts, one transaction at a time, over one connection at a time.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub channel: Channel,
+    pub state: State,
+    /// Something for the driver: see the constants of `Todo`.
+    pub todo: u8,
+    /// It stands in the list of idle clients.
+    pub listed: bool,
+    /// The transport is open, or about to be.
+    pub linked: bool,
+    /// It was connected, or refused, at least once.
+    pub settled: bool,
+    /// Log-ins that failed since the last that did not; sets the pause before the next.
+    pub refusals: u32,
+    /// When the log-in under way began.
+    pub connecting_since: Nanos,
+    /// What a FATAL error said before the connection broke.
+    pub last_words: Option<Code>,
+    /// The words of the last error, where they will be told.
+    pub words: Option<Box<str>>,
+
+    /// What `\\shell` runs.
+    pub shell_line: String,
+    pub variables: Variables,
+    pub rng: Prng,
+    /// By prepared statement: does this connection have it?
+    pub prepared: Box<[bool]>,
+    /// Statements sent with a Parse that is not answered, and the number of the Sync after each.
+    pub parsing: VecDeque<(u16, u16)>,
+    /// Transactions begun.
+    pub begun: u64,
+    pub tx: Option<Transaction>,
+    /// Variable of each column of the rows that a \gset or \aset awaits.
+    pub columns: Vec<Option<Slot>>,
+    /// Rows of the statement under way, and of the last that ended.
+    pub rows: u32,
+    pub last_rows: u32,
+}
+
+/// The transaction under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transaction {
+    pub script: u16,
+    /// The command that runs, or comes next.
+    pub command: u16,
+    pub intended: Nanos,
+    pub started: Nanos,
+    pub command_started: Nanos,
+    pub tries: u16,
+    /// At least one request of it left.
+    pub spoke: bool,
+    pub piped: bool,
+    /// ReadyForQuery messages that are still to come.
+    pub awaited: u16,
+    /// Those that came.
+    pub answered: u16,
+    /// What went wrong first, and how the session stands since the last ReadyForQuery.
+    pub error: Option<Code>,
+    pub status: Status,
+    /// The client's randomness at its beginning, for another try.
+    pub rng: Prng,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Without a connection; a timer or the queue opens one.
+    Offline,
+    Connecting,
+    LoggingIn,
+    /// Ready for a transaction. Without a connection where each transaction opens its own.
+    Idle,
+    /// Between two transactions by its own will.
+    Thinking,
+    /// Awaits a ReadyForQuery.
+    Asking,
+    /// Awaits the end of a ROLLBACK after an error.
+    RollingBack,
+    /// In `\sleep`.
+    Sleeping,
+    /// In `\shell` or `\setshell`.
+    Shelling,
+    Finished,
+    Aborted,
+}
+
+/// Bits of `Client::todo`, in the order in which the driver is told.
+pub(super) mod todo {
+    pub const TRANSMIT: u8 = 1;
+    pub const CLOSE: u8 = 2;
+    pub const CONNECT: u8 = 4;
+    pub const SHELL: u8 = 8;
+}
+
+impl Client {
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, State::Finished | State::Aborted)
+    }
+}

@@ -1,0 +1,479 @@
+//! What happens in one thread's world, and what is to be done next?
+//!
+//! Sans I/O: after any input, [`Shard::poll`] is drained until `Wait` or `Done`. After the window has begun nothing here
+//! allocates, locks, formats or reads a clock, as long as transactions succeed.
+
+mod client;
+mod connect;
+mod reply;
+mod run;
+mod said;
+
+use crate::random::Prng;
+use crate::recorder::Recorder;
+use crate::schedule::Arrivals;
+use crate::script::Variables;
+use crate::workload::{Initial, Workload};
+use client::{Client, State, todo};
+use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
+pub use said::{Abort, Said};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+use wire::pg::Channel;
+
+/// A connection of this shard, and the client it serves, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ConnId(pub u32);
+
+/// What a driver is to do.
+#[derive(Debug)]
+pub enum Action<'a> {
+    /// Open a transport to the server, then call `connected` or `broken`.
+    Connect(ConnId),
+    /// Send these bytes, telling `sent` how many left; if not all did, call `writable` when more can.
+    Transmit(ConnId, &'a [u8]),
+    /// Close the transport; nothing is awaited.
+    Close(ConnId),
+    /// Run this command line, then call `shell_done`. Blocks the thread, as it does in pgbench.
+    Shell(ConnId, String),
+    Say(Said),
+    /// Nothing to do before this moment or an input; a moment in the past asks to `advance` at once.
+    Wait(Nanos),
+    /// All transactions are over and all connections closed.
+    Done,
+}
+
+/// One thread's clients and connections.
+#[derive(Debug)]
+pub struct Shard<R> {
+    work: Arc<Workload>,
+    pub recorder: R,
+    clients: Vec<Client>,
+    /// Number of the first client among those of all threads.
+    first: u32,
+    arrivals: Option<Arrivals>,
+    /// Arrivals still to come, where the plan bounds their number.
+    arrivals_left: u64,
+    idle: VecDeque<u32>,
+    backlog: VecDeque<Nanos>,
+    backlog_max: usize,
+    /// Clients that can go on at once; one at each `advance`, so that each has a fresh clock.
+    runnable: VecDeque<u32>,
+    timers: BinaryHeap<Reverse<(Nanos, u32)>>,
+    todo: VecDeque<u32>,
+    said: VecDeque<Said>,
+    /// Codes that were told already.
+    told: Vec<Code>,
+
+    /// Clients that wait for a place among `connecting_max`.
+    offline: VecDeque<u32>,
+    connecting: u32,
+    connecting_max: u32,
+    /// When log-ins are next looked over for those that take too long.
+    sweep: Nanos,
+    unsettled: u32,
+
+    choices: Prng,
+    other: Prng,
+    begins: Nanos,
+    ends: Nanos,
+    gives_up: Nanos,
+    begun: bool,
+    past_end: bool,
+    /// Nothing more will begin, and who was idle has been ended.
+    wound_up: bool,
+    closed: bool,
+    /// Clients that are neither finished nor aborted.
+    active: u32,
+    /// By script: did it ever succeed here?
+    succeeded: Box<[bool]>,
+}
+
+impl<R: Recorder> Shard<R> {
+    /// The world of thread `k`. Everything it will need is allocated here.
+    pub fn new(work: Arc<Workload>, k: u16, recorder: R) -> Shard<R> {
+        let plan = work.plan();
+        let (first, count) = work.deal(k);
+        let arrivals = match &plan.schedule {
+            Schedule::Closed { .. } => None,
+            Schedule::Open { curve, spacing } => Some(Arrivals::new(
+                curve,
+                *spacing,
+                plan.seeds.arrivals,
+                (u32::from(k), u32::from(plan.threads)),
+            )),
+        };
+        let mut other = Prng::seeded(plan.seeds.other ^ u64::from(k) << 32);
+        let clients: Vec<Client> = (0..count).map(|i| client(&work, first + i, &mut other)).collect();
+        let share = |all: u32| all.div_ceil(u32::from(plan.threads));
+        let backlog_max = share(plan.backlog_max) as usize;
+        let queue = || VecDeque::with_capacity(count as usize);
+        let mut shard = Shard {
+            first,
+            arrivals_left: plan.transactions.map_or(u64::MAX, |it| it * u64::from(count)),
+            idle: queue(),
+            backlog: VecDeque::with_capacity(if arrivals.is_some() { backlog_max } else { 0 }),
+            backlog_max,
+            runnable: queue(),
+            timers: BinaryHeap::with_capacity(2 * count as usize),
+            todo: VecDeque::with_capacity(2 * count as usize + 8),
+            said: VecDeque::with_capacity(16),
+            told: Vec::with_capacity(32),
+            offline: queue(),
+            connecting: 0,
+            connecting_max: share(plan.connecting_max),
+            sweep: Nanos::ZERO,
+            unsettled: count,
+            choices: plan.seeds.choices[k as usize],
+            other,
+            begins: Nanos::MAX,
+            ends: Nanos::MAX,
+            gives_up: Nanos::MAX,
+            begun: false,
+            past_end: false,
+            wound_up: false,
+            closed: arrivals.is_none(),
+            active: count,
+            succeeded: vec![false; plan.program.scripts.len()].into(),
+            arrivals,
+            clients,
+            recorder,
+            work,
+        };
+        for i in 0..count {
+            if shard.work.plan.reconnect {
+                shard.clients[i as usize].state = State::Idle;
+                shard.settle(i);
+            } else {
+                shard.offline.push_back(i);
+            }
+        }
+        shard
+    }
+
+    /// All clients have been connected or refused: the window may begin.
+    pub fn is_settled(&self) -> bool {
+        self.unsettled == 0
+    }
+
+    /// Connections that can be open at the same time: one for each client.
+    pub fn connections(&self) -> u32 {
+        self.clients.len() as u32
+    }
+
+    /// Clients with an open session.
+    pub fn connected_clients(&self) -> u32 {
+        self.clients.iter().filter(|it| it.linked && it.state == State::Idle).count() as u32
+    }
+
+    /// Clients that gave up.
+    pub fn aborted_clients(&self) -> u32 {
+        self.clients.iter().filter(|it| it.state == State::Aborted).count() as u32
+    }
+
+    /// Sets the moment at which the window begins.
+    pub fn begin(&mut self, at: Nanos) {
+        let plan = &self.work.plan;
+        let lasting = match &plan.schedule {
+            Schedule::Open { curve, .. } => Some(curve.lasting()),
+            Schedule::Closed { .. } => None,
+        };
+        self.begins = at;
+        self.ends = [plan.duration, lasting].into_iter().flatten().min().map_or(Nanos::MAX, |it| at + it);
+        self.gives_up = self.ends + plan.drain;
+    }
+
+    /// End of the window; [`Nanos::MAX`] while it depends on what the clients do.
+    pub fn ends(&self) -> Nanos {
+        self.ends
+    }
+
+    /// The window ends `now`; what is under way gets as long as the plan's drain.
+    pub fn stop(&mut self, now: Nanos) {
+        if !self.begun {
+            self.begins = now;
+        }
+        self.ends = self.ends.min(now);
+        self.gives_up = self.ends + self.work.plan.drain;
+    }
+
+    /// Time has come to `now`.
+    pub fn advance(&mut self, now: Nanos) {
+        if !self.begun && now >= self.begins {
+            self.enter();
+        }
+        while let Some(&Reverse((at, i))) = self.timers.peek() {
+            if at > now {
+                break;
+            }
+            self.timers.pop();
+            self.alarm(now, i);
+        }
+        self.past_end |= now >= self.ends;
+        if self.begun {
+            self.wind_up(now);
+        }
+        self.connect_more(now);
+        if let Some(i) = self.runnable.pop_front() {
+            self.go_on(now, i);
+        } else if self.begun {
+            self.arrive(now);
+        }
+    }
+
+    /// What is to be done next.
+    pub fn poll(&mut self) -> Action<'_> {
+        if let Some(said) = self.said.pop_front() {
+            return Action::Say(said);
+        }
+        while let Some(&i) = self.todo.front() {
+            let client = &mut self.clients[i as usize];
+            let what = client.todo & client.todo.wrapping_neg();
+            client.todo &= !what;
+            if client.todo == 0 {
+                self.todo.pop_front();
+            }
+            match what {
+                todo::TRANSMIT => {
+                    return Action::Transmit(ConnId(i), self.clients[i as usize].channel.outgoing());
+                }
+                todo::CLOSE => return Action::Close(ConnId(i)),
+                todo::CONNECT => return Action::Connect(ConnId(i)),
+                todo::SHELL => return Action::Shell(ConnId(i), std::mem::take(&mut client.shell_line)),
+                _ => {}
+            }
+        }
+        if self.active == 0 { Action::Done } else { Action::Wait(self.next_moment()) }
+    }
+
+    /// The first `n` bytes of the last `Transmit` have left.
+    #[inline]
+    pub fn sent(&mut self, conn: ConnId, n: usize) {
+        self.clients[conn.0 as usize].channel.sent(n);
+    }
+
+    /// The transport can take bytes again.
+    pub fn writable(&mut self, conn: ConnId) {
+        if !self.clients[conn.0 as usize].channel.outgoing().is_empty() {
+            self.demand(conn.0, todo::TRANSMIT);
+        }
+    }
+
+    fn next_moment(&self) -> Nanos {
+        if !self.runnable.is_empty() {
+            return Nanos::ZERO;
+        }
+        let timer = self.timers.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
+        let sweep = if self.connecting > 0 { self.sweep } else { Nanos::MAX };
+        let rest = if !self.begun {
+            self.begins
+        } else {
+            let arrival = self.next_arrival().unwrap_or(Nanos::MAX);
+            arrival.min(if self.past_end { self.gives_up } else { self.ends })
+        };
+        timer.min(sweep).min(rest)
+    }
+
+    /// The window begins.
+    fn enter(&mut self) {
+        self.begun = true;
+        if self.closed {
+            for i in 0..self.clients.len() as u32 {
+                if self.clients[i as usize].state == State::Idle {
+                    self.runnable.push_back(i);
+                }
+            }
+        } else {
+            for i in 0..self.clients.len() as u32 {
+                self.list(i);
+            }
+        }
+    }
+
+    fn next_arrival(&self) -> Option<Nanos> {
+        let arrivals = self.arrivals.as_ref().filter(|_| self.arrivals_left > 0)?;
+        arrivals.peek().map(|it| self.begins + it).filter(|&it| it < self.ends)
+    }
+
+    /// Gives arrivals that are due to idle clients: one at each call, so that the next is sent by a fresh clock; all that
+    /// find no idle client go to the backlog.
+    #[inline]
+    fn arrive(&mut self, now: Nanos) {
+        while let Some(due) = self.next_arrival().filter(|&it| it <= now) {
+            self.arrivals.as_mut().expect("there is a next").pop();
+            self.arrivals_left -= 1;
+            if self.is_too_late(now, due) {
+                self.drop_arrival(now, due);
+            } else if let Some(i) = self.take_idle() {
+                self.recorder.send_lag(now - due);
+                return self.begin_transaction(now, i, due);
+            } else if self.backlog.len() < self.backlog_max {
+                self.backlog.push_back(due);
+            } else {
+                self.drop_arrival(now, due);
+            }
+        }
+    }
+
+    /// An arrival that would begin later than the latency limit allows is not sent at all, as in pgbench.
+    fn is_too_late(&self, now: Nanos, due: Nanos) -> bool {
+        self.work.plan.latency_limit.is_some_and(|limit| now - due > limit)
+    }
+
+    fn drop_arrival(&mut self, now: Nanos, intended: Nanos) {
+        let script = ScriptId(self.work.choose(&mut self.choices));
+        let (client, outcome) = (ClientId(self.first), Outcome::Dropped);
+        self.recorder.record(&Record {
+            script,
+            client,
+            outcome,
+            intended,
+            started: now,
+            finished: now,
+            tries: 0,
+        });
+    }
+
+    /// A client is free: the next transaction, if there is one, is its.
+    fn become_idle(&mut self, now: Nanos, i: u32) {
+        self.clients[i as usize].state = State::Idle;
+        if !self.begun {
+            return;
+        }
+        if self.closed {
+            let plan = &self.work.plan;
+            let done = plan.transactions.is_some_and(|it| self.clients[i as usize].begun >= it);
+            if done || now >= self.ends {
+                return self.finish_client(i);
+            }
+            return self.begin_transaction(now, i, now);
+        }
+        while let Some(due) = self.backlog.pop_front() {
+            if !self.is_too_late(now, due) {
+                self.recorder.backlog_wait(now - due);
+                return self.begin_transaction(now, i, due);
+            }
+            self.drop_arrival(now, due);
+        }
+        if now >= self.ends || self.arrivals_left == 0 { self.finish_client(i) } else { self.list(i) }
+    }
+
+    fn list(&mut self, i: u32) {
+        let client = &mut self.clients[i as usize];
+        if client.state == State::Idle && !client.listed {
+            client.listed = true;
+            self.idle.push_back(i);
+        }
+    }
+
+    fn take_idle(&mut self) -> Option<u32> {
+        while let Some(i) = self.idle.pop_front() {
+            let client = &mut self.clients[i as usize];
+            client.listed = false;
+            if client.state == State::Idle {
+                return Some(i);
+            }
+        }
+        None
+    }
+
+    /// Once nothing more will begin, idle clients are ended; after the drain, all.
+    fn wind_up(&mut self, now: Nanos) {
+        let last = self.past_end || self.arrivals_left == 0;
+        if last && !self.wound_up && self.backlog.is_empty() && self.next_arrival().is_none_or(|it| it > now)
+        {
+            self.wound_up = true;
+            for i in 0..self.clients.len() as u32 {
+                let state = self.clients[i as usize].state;
+                let waits = matches!(state, State::Idle | State::Thinking | State::Offline);
+                let logs_in = matches!(state, State::Connecting | State::LoggingIn);
+                if waits || (logs_in && self.clients[i as usize].tx.is_none()) {
+                    self.finish_client(i);
+                }
+            }
+        }
+        if now >= self.gives_up {
+            while let Some(due) = self.backlog.pop_front() {
+                self.drop_arrival(now, due);
+            }
+            for i in 0..self.clients.len() as u32 {
+                if !self.clients[i as usize].is_over() {
+                    self.end_transaction(now, i, Outcome::Unknown(Code::TIMED_OUT));
+                    self.finish_client(i);
+                }
+            }
+        }
+    }
+
+    /// A moment that client `i` waited for has come.
+    fn alarm(&mut self, now: Nanos, i: u32) {
+        match self.clients[i as usize].state {
+            State::Offline => self.offline.push_back(i),
+            State::Thinking => self.become_idle(now, i),
+            State::Sleeping => {
+                self.clients[i as usize].state = State::Asking;
+                self.command_done(now, i);
+            }
+            _ => {}
+        }
+    }
+
+    fn wake_at(&mut self, at: Nanos, i: u32) {
+        self.timers.push(Reverse((at, i)));
+    }
+
+    fn demand(&mut self, i: u32, what: u8) {
+        let client = &mut self.clients[i as usize];
+        if client.todo == 0 {
+            self.todo.push_back(i);
+        }
+        client.todo |= what;
+    }
+
+    fn id(&self, i: u32) -> ClientId {
+        ClientId(self.first + i)
+    }
+}
+
+fn client(work: &Workload, number: u32, other: &mut Prng) -> Client {
+    let plan = work.plan();
+    let mut variables = Variables::new(plan.program.names.len());
+    for (slot, initial) in &plan.seeds.variables {
+        match initial {
+            Initial::Text(text) => variables.set_text(*slot, text.as_bytes()),
+            Initial::Int(it) => variables.set(*slot, crate::script::Value::Int(*it)),
+            Initial::Client => variables.set(*slot, crate::script::Value::Int(i64::from(number))),
+        }
+    }
+    Client {
+        channel: channel(work, other),
+        state: State::Offline,
+        todo: 0,
+        listed: false,
+        linked: false,
+        settled: false,
+        refusals: 0,
+        connecting_since: Nanos::ZERO,
+        last_words: None,
+        words: None,
+        shell_line: String::new(),
+        variables,
+        rng: plan.seeds.clients[number as usize],
+        prepared: vec![false; work.statements].into(),
+        parsing: VecDeque::new(),
+        begun: 0,
+        tx: None,
+        columns: Vec::new(),
+        rows: 0,
+        last_rows: 0,
+    }
+}
+
+fn channel(work: &Workload, other: &mut Prng) -> Channel {
+    let mut nonce = [0; 18];
+    for part in nonce.chunks_mut(8) {
+        part.copy_from_slice(&other.u64().to_ne_bytes()[..part.len()]);
+    }
+    Channel::new(work.login.clone(), work.transport, nonce)
+}

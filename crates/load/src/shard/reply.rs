@@ -1,0 +1,209 @@
+//! What did the server's answer change?
+
+use super::client::{Client, State, todo};
+use super::{Abort, ConnId, Said, Shard};
+use crate::recorder::Recorder;
+use crate::script::{InvalidName, Keep, Slot};
+use model::{Code, Nanos, Outcome, ScriptId};
+use wire::pg::{Columns, Event, Notice, Reply, Status};
+
+impl<R: Recorder> Shard<R> {
+    /// Bytes came from the server.
+    #[inline]
+    pub fn receive(&mut self, now: Nanos, conn: ConnId, bytes: &[u8]) {
+        let i = conn.0;
+        let mut input = bytes;
+        loop {
+            let client = &mut self.clients[i as usize];
+            if !client.linked {
+                return;
+            }
+            let Client { channel, variables, columns, tx, .. } = client;
+            match channel.receive(&mut input) {
+                Ok(Event::Ready(reply)) => self.ready(now, i, &reply),
+                Ok(Event::More) => break,
+                Ok(Event::Opened) => self.opened(now, i),
+                Ok(Event::Columns(described)) => {
+                    client.rows = 0;
+                    let keep = tx
+                        .and_then(|it| self.work.asked(it.script, it.command))
+                        .and_then(|it| it.keep.as_ref());
+                    if let Some(name) = keep.and_then(|keep| place(columns, &described, keep).err()) {
+                        return self.abort(now, i, Abort::Name(name));
+                    }
+                }
+                Ok(Event::Row(row)) => {
+                    for (slot, value) in columns.iter().zip(row.iter()) {
+                        if let Some(slot) = slot {
+                            // As in pgbench, NULL is kept as the empty text.
+                            variables.set_text(*slot, value.unwrap_or_default());
+                        }
+                    }
+                    client.rows += 1;
+                }
+                Ok(Event::Done(_)) => client.last_rows = std::mem::take(&mut client.rows),
+                Ok(Event::CopyIn) => return self.abort(now, i, Abort::Copy),
+                Ok(Event::Error(notice)) => {
+                    let code = notice.code();
+                    let told = self.told.contains(&code) && !self.work.plan.verbose;
+                    let words = (!told || is_hopeless(code)).then(|| words(&notice));
+                    if notice.is_fatal() || client.state == State::LoggingIn {
+                        client.last_words = Some(code);
+                    }
+                    client.words = words;
+                }
+                Ok(Event::Notice(_)) => {}
+                Err(error) => {
+                    let words = error.to_string();
+                    return self.broken(now, conn, Code::PROTOCOL, &words);
+                }
+            }
+        }
+        let client = &self.clients[i as usize];
+        if client.linked && !client.channel.outgoing().is_empty() {
+            self.demand(i, todo::TRANSMIT);
+        }
+    }
+
+    /// ReadyForQuery came.
+    #[inline]
+    fn ready(&mut self, now: Nanos, i: u32, reply: &Reply) {
+        let client = &mut self.clients[i as usize];
+        let Some(tx) = &mut client.tx else { return };
+        tx.status = reply.status;
+        if client.state == State::RollingBack {
+            return match reply.error {
+                None => self.failure_over(now, i),
+                Some(code) => self.broken(now, ConnId(i), code, "ROLLBACK failed"),
+            };
+        }
+        if !client.parsing.is_empty() {
+            client.parsed(reply.parsed);
+        }
+        let tx = client.tx.as_mut().expect("looked at above");
+        tx.awaited -= 1;
+        tx.answered += 1;
+        tx.error = tx.error.or(reply.error);
+        if tx.awaited > 0 || client.state != State::Asking {
+            return;
+        }
+        if let Some(code) = tx.error {
+            return self.failed(now, i, code);
+        }
+        let request = self.work.asked(tx.script, tx.command);
+        if request.is_some_and(|it| it.commits) && reply.rolled_back {
+            // COMMIT of a transaction that cannot commit answers ROLLBACK, without an error.
+            tx.error = Some(Code::SqlState(*b"40000"));
+            return self.failed(now, i, Code::SqlState(*b"40000"));
+        }
+        let wants_one = request.and_then(|it| it.keep.as_ref()).is_some_and(|it| !it.every);
+        if wants_one && client.last_rows != 1 {
+            let got = client.last_rows;
+            return self.abort(now, i, Abort::Rows { got });
+        }
+        self.command_done(now, i);
+    }
+
+    /// The transaction failed: it is rolled back first where it is still open.
+    fn failed(&mut self, now: Nanos, i: u32, code: Code) {
+        let again = self.may_try_again(now, i, code);
+        let id = self.id(i);
+        let client = &mut self.clients[i as usize];
+        let tx = client.tx.expect("it failed");
+        let words = client.words.take();
+        let (script, command) = (ScriptId(tx.script), tx.command);
+        self.recorder.statement_failed(script, command, again);
+        let message = || words.unwrap_or_default().into();
+        if is_hopeless(code) && !self.succeeded[tx.script as usize] {
+            return self.abort(now, i, Abort::Hopeless { code, message: message() });
+        }
+        self.say_once(code, |_| Said::Failed {
+            client: id,
+            script,
+            command,
+            code,
+            message: message(),
+            again,
+        });
+        if tx.status == Status::Idle {
+            return self.failure_over(now, i);
+        }
+        let client = &mut self.clients[i as usize];
+        client.state = State::RollingBack;
+        client.channel.request(|out| self.work.rollback.render(out, |_, _| false));
+        self.demand(i, todo::TRANSMIT);
+    }
+
+    /// The failed transaction is rolled back: once more from its beginning, or on to the next.
+    fn failure_over(&mut self, now: Nanos, i: u32) {
+        let client = &mut self.clients[i as usize];
+        let tx = client.tx.as_mut().expect("it failed");
+        let code = tx.error.take().expect("it failed");
+        if self.may_try_again(now, i, code) {
+            let client = &mut self.clients[i as usize];
+            let tx = client.tx.as_mut().expect("it failed");
+            tx.tries += 1;
+            tx.command = 0;
+            tx.piped = false;
+            client.rng = tx.rng;
+            return self.run(now, i);
+        }
+        self.end_transaction(now, i, Outcome::Failed(code));
+        self.proceed(now, i, true);
+    }
+
+    /// Serialization failures and deadlocks may be tried again, within the number of tries, the limit and the window.
+    fn may_try_again(&self, now: Nanos, i: u32, code: Code) -> bool {
+        let plan = &self.work.plan;
+        let tx = self.clients[i as usize].tx.expect("it failed");
+        (code.is_serialization_failure() || code.is_deadlock())
+            && (plan.max_tries == 0 || tx.tries < plan.max_tries)
+            && plan.latency_limit.is_none_or(|limit| now - tx.intended <= limit)
+            && now < self.ends
+    }
+}
+
+/// Finds the variable of each column; the name that cannot be one otherwise.
+fn place(places: &mut Vec<Option<Slot>>, described: &Columns<'_>, keep: &Keep) -> Result<(), String> {
+    places.clear();
+    for column in described.iter() {
+        let slot = keep.slot_of(column.name);
+        let named = |InvalidName| format!("{}{}", keep.prefix, String::from_utf8_lossy(column.name));
+        places.push(slot.map_err(named)?);
+    }
+    Ok(())
+}
+
+impl Client {
+    /// Of the statements sent with a Parse before the Sync that was answered, the first `parsed` are prepared.
+    fn parsed(&mut self, parsed: u16) {
+        let segment = self.tx.map_or(0, |it| it.answered);
+        let mut seen = 0;
+        while let Some(&(statement, of)) = self.parsing.front() {
+            if of > segment {
+                break;
+            }
+            self.parsing.pop_front();
+            self.prepared[statement as usize] = seen < parsed;
+            seen += 1;
+        }
+    }
+}
+
+/// Syntax errors, unknown tables and the like: a script that never succeeded will not succeed later.
+fn is_hopeless(code: Code) -> bool {
+    matches!(code, Code::SqlState([b'4', b'2', ..] | [b'3', b'F', ..] | [b'0', b'A', ..]))
+}
+
+/// As libpq words it: severity, message, and on further lines what else helps.
+fn words(notice: &Notice<'_>) -> Box<str> {
+    let field = |tag| notice.field(tag).map(String::from_utf8_lossy);
+    let severity = field(b'S').or(field(b'V')).unwrap_or_default();
+    let mut text = format!("{severity}:  {}", field(b'M').unwrap_or_default());
+    for (tag, label) in [(b'D', "DETAIL"), (b'H', "HINT"), (b'W', "CONTEXT")] {
+        if let Some(value) = field(tag) {
+            text += &format!("\n{label}:  {value}");
+        }
+    }
+    text.into()
+}

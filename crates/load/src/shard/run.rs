@@ -1,0 +1,253 @@
+//! How does a client get through its script?
+
+use super::client::{State, Transaction, todo};
+use super::{Abort, ConnId, Said, Shard};
+use crate::recorder::Recorder;
+use crate::script::{Kind, Value, Written, command_line, whole_answer};
+use model::{Code, Nanos, Outcome, Record, Schedule, ScriptId};
+use std::sync::Arc;
+use wire::pg::Status;
+
+impl<R: Recorder> Shard<R> {
+    /// Client `i` begins a transaction that was due at `intended`.
+    pub(super) fn begin_transaction(&mut self, now: Nanos, i: u32, intended: Nanos) {
+        let script = self.work.choose(&mut self.choices);
+        let client = &mut self.clients[i as usize];
+        client.begun += 1;
+        client.tx = Some(Transaction {
+            script,
+            command: 0,
+            intended,
+            started: now,
+            command_started: now,
+            tries: 1,
+            spoke: false,
+            piped: false,
+            awaited: 0,
+            answered: 0,
+            error: None,
+            status: Status::Idle,
+            rng: client.rng,
+        });
+        if self.work.plan.reconnect { self.connect(now, i) } else { self.run(now, i) }
+    }
+
+    /// Client `i` has its turn after standing among the runnable.
+    pub(super) fn go_on(&mut self, now: Nanos, i: u32) {
+        if self.clients[i as usize].state == State::Idle {
+            self.become_idle(now, i);
+        }
+    }
+
+    /// Executes commands until one must be waited for.
+    pub(super) fn run(&mut self, now: Nanos, i: u32) {
+        let work = Arc::clone(&self.work);
+        loop {
+            let client = &mut self.clients[i as usize];
+            let tx = client.tx.as_mut().expect("a running client has a transaction");
+            let commands = &work.script(tx.script).commands;
+            let Some(command) = commands.get(tx.command as usize) else { return self.script_ended(now, i) };
+            tx.command_started = now;
+            let (script, number) = (ScriptId(tx.script), tx.command);
+            let said = &mut self.said;
+            let mut debug = |value: Value| said.push_back(Said::Debug { script, command: number, value });
+            let mut next = tx.command as usize + 1;
+            match &command.kind {
+                Kind::Sql(_) => {
+                    if self.ask(i) {
+                        return;
+                    }
+                    continue;
+                }
+                Kind::Set { slot, value } => match value.eval(&client.variables, &mut client.rng, &mut debug)
+                {
+                    Ok(value) => client.variables.set(*slot, value),
+                    Err(error) => return self.abort(now, i, Abort::Expression(error)),
+                },
+                Kind::If { test, next: otherwise } => {
+                    // From one refused condition to the next, until one holds or all are behind.
+                    let mut condition = (test, *otherwise);
+                    loop {
+                        match condition.0.eval(&client.variables, &mut client.rng, &mut debug) {
+                            Ok(value) if value.is_true() => break,
+                            Ok(_) => {}
+                            Err(error) => return self.abort(now, i, Abort::Expression(error)),
+                        }
+                        next = condition.1 + 1;
+                        match &commands[condition.1].kind {
+                            Kind::Elif { test, next, .. } => condition = (test, *next),
+                            _ => break,
+                        }
+                    }
+                }
+                // Reached from the branch before it, which was taken.
+                Kind::Elif { end, .. } | Kind::Else { end } => next = *end + 1,
+                Kind::Endif => {}
+                Kind::Sleep { amount } => match amount.micros(&client.variables) {
+                    Ok(micros) => {
+                        client.state = State::Sleeping;
+                        return self.wake_at(now + Nanos::from_micros(micros.max(0) as u64), i);
+                    }
+                    Err(error) => return self.abort(now, i, Abort::Expression(error)),
+                },
+                Kind::SetShell { words, .. } | Kind::Shell { words } => {
+                    match command_line(words, &work.plan.program.names, &client.variables) {
+                        Ok(line) => client.shell_line = line,
+                        Err(why) => return self.abort(now, i, Abort::Shell(why)),
+                    }
+                    client.state = State::Shelling;
+                    return self.demand(i, todo::SHELL);
+                }
+                Kind::StartPipeline if tx.piped => return self.abort(now, i, Abort::Pipeline),
+                Kind::StartPipeline => tx.piped = true,
+                Kind::SyncPipeline | Kind::EndPipeline if !tx.piped => {
+                    return self.abort(now, i, Abort::Pipeline);
+                }
+                Kind::SyncPipeline => {
+                    client.channel.request(|out| work.sync.render(out, |_, _| false));
+                    tx.awaited += 1;
+                    tx.spoke = true;
+                    self.demand(i, todo::TRANSMIT);
+                }
+                Kind::EndPipeline => {
+                    client.channel.request(|out| work.sync.render(out, |_, _| false));
+                    tx.awaited += 1;
+                    tx.spoke = true;
+                    tx.piped = false;
+                    client.state = State::Asking;
+                    return self.demand(i, todo::TRANSMIT);
+                }
+            }
+            let tx = self.clients[i as usize].tx.as_mut().expect("still running");
+            tx.command = next as u16;
+        }
+    }
+
+    /// Queues the request of the command at hand. True when its answer is awaited now.
+    #[inline]
+    fn ask(&mut self, i: u32) -> bool {
+        let client = &mut self.clients[i as usize];
+        let tx = client.tx.as_mut().expect("a running client has a transaction");
+        let request = self.work.request(tx.script, tx.command);
+        let prepared = request.statement.is_some_and(|it| client.prepared[it]);
+        let (variables, piped) = (&client.variables, tx.piped);
+        let write = |arg: u16, out: &mut Vec<u8>| match variables.write(request.args[arg as usize], out) {
+            Written::Value | Written::Null => true,
+            Written::Unset => {
+                if let Some(own) = request.unset.get(arg as usize) {
+                    out.extend_from_slice(own.as_bytes());
+                }
+                false
+            }
+        };
+        client.channel.request(|out| request.template(prepared, piped).render(out, write));
+        tx.spoke = true;
+        if let Some(statement) = request.statement.filter(|_| !prepared) {
+            client.prepared[statement] = true;
+            client.parsing.push_back((statement as u16, tx.answered + tx.awaited));
+        }
+        if piped {
+            tx.command += 1;
+            return false;
+        }
+        if request.keep.is_some() {
+            client.channel.watch(true);
+            client.columns.clear();
+            (client.rows, client.last_rows) = (0, 0);
+        }
+        tx.awaited = 1;
+        client.state = State::Asking;
+        self.demand(i, todo::TRANSMIT);
+        true
+    }
+
+    /// The command at hand is done; on with the next.
+    pub(super) fn command_done(&mut self, now: Nanos, i: u32) {
+        let tx = self.clients[i as usize].tx.as_mut().expect("a running client has a transaction");
+        self.recorder.statement(ScriptId(tx.script), tx.command, now - tx.command_started);
+        tx.command += 1;
+        self.run(now, i);
+    }
+
+    fn script_ended(&mut self, now: Nanos, i: u32) {
+        let tx = self.clients[i as usize].tx.expect("a running client has a transaction");
+        if tx.piped {
+            return self.abort(now, i, Abort::OpenPipeline);
+        }
+        let open = tx.status != Status::Idle;
+        self.end_transaction(now, i, Outcome::Ok);
+        if open {
+            return self.abort(now, i, Abort::OpenTransaction);
+        }
+        self.succeeded[tx.script as usize] = true;
+        self.proceed(now, i, tx.spoke);
+    }
+
+    /// After a transaction: thinks, hangs up where each has its own connection, takes the next.
+    pub(super) fn proceed(&mut self, now: Nanos, i: u32, spoke: bool) {
+        if self.work.plan.reconnect {
+            self.hang_up(i);
+        }
+        let client = &mut self.clients[i as usize];
+        match self.work.plan.schedule {
+            Schedule::Closed { think } if think > Nanos::ZERO => {
+                client.state = State::Thinking;
+                self.wake_at(now + think, i);
+            }
+            // A script that asks nothing would otherwise never let another client have its turn.
+            _ if !spoke || self.work.plan.reconnect => {
+                client.state = State::Idle;
+                self.runnable.push_back(i);
+            }
+            _ => self.become_idle(now, i),
+        }
+    }
+
+    /// Records what came of the transaction.
+    #[inline]
+    pub(super) fn end_transaction(&mut self, now: Nanos, i: u32, outcome: Outcome) {
+        let client = self.id(i);
+        if let Some(tx) = self.clients[i as usize].tx.take() {
+            let script = ScriptId(tx.script);
+            let Transaction { intended, started, tries, .. } = tx;
+            self.recorder.record(&Record {
+                script,
+                client,
+                outcome,
+                intended,
+                started,
+                finished: now,
+                tries,
+            });
+        }
+    }
+
+    /// The client cannot go on: its transaction failed, and every further one would.
+    pub(super) fn abort(&mut self, now: Nanos, i: u32, why: Abort) {
+        let (script, command) = self.clients[i as usize].tx.map_or((0, 0), |it| (it.script, it.command));
+        let client = self.id(i);
+        self.said.push_back(Said::Aborted { client, script: ScriptId(script), command, why });
+        // Not a server's failure: SQLSTATE class "external routine" says so.
+        self.end_transaction(now, i, Outcome::Failed(Code::SqlState(*b"38000")));
+        self.leave(i, State::Aborted);
+    }
+
+    /// The command of `Action::Shell` ended: with its output, or with what went wrong.
+    pub fn shell_done(&mut self, now: Nanos, conn: ConnId, output: Result<&[u8], String>) {
+        let i = conn.0;
+        let work = Arc::clone(&self.work);
+        let client = &mut self.clients[i as usize];
+        let (State::Shelling, Some(tx)) = (client.state, client.tx) else { return };
+        let done = match (&work.script(tx.script).commands[tx.command as usize].kind, output) {
+            (Kind::SetShell { slot, words }, Ok(output)) => {
+                whole_answer(words, &work.plan.program.names, output)
+                    .map(|number| client.variables.set(*slot, Value::Int(number)))
+            }
+            (_, output) => output.map(drop),
+        };
+        match done {
+            Ok(()) => self.command_done(now, i),
+            Err(why) => self.abort(now, i, Abort::Shell(why)),
+        }
+    }
+}

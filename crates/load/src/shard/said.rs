@@ -1,0 +1,43 @@
+//! What is worth telling a person while it happens?
+
+use crate::script::{EvalError, Value};
+use model::{ClientId, Code, ScriptId};
+
+/// Something that happened to a client, told once per kind unless the plan is verbose.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// It could not connect; the server's or the system's words.
+    Refused { client: ClientId, code: Code, message: String },
+    /// A command failed; `again` when the transaction is tried once more.
+    Failed { client: ClientId, script: ScriptId, command: u16, code: Code, message: String, again: bool },
+    /// It does no more transactions.
+    Aborted { client: ClientId, script: ScriptId, command: u16, why: Abort },
+    /// The function `debug` was called.
+    Debug { script: ScriptId, command: u16, value: Value },
+}
+
+/// Why a client cannot go on: each is a mistake of the script, which every repetition would meet again.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Abort {
+    Expression(EvalError),
+    /// `\gset` wants one row.
+    Rows {
+        got: u32,
+    },
+    /// A column's name with the prefix is no variable's name.
+    Name(String),
+    /// The script ended within a transaction block.
+    OpenTransaction,
+    /// The script ended within a pipeline.
+    OpenPipeline,
+    /// A pipeline was begun within a pipeline, or ended outside one.
+    Pipeline,
+    /// The server does not understand the statement, and this script has never succeeded.
+    Hopeless {
+        code: Code,
+        message: String,
+    },
+    Shell(String),
+    /// COPY is not for scripts.
+    Copy,
+}

@@ -1,0 +1,153 @@
+//! What does an invented PostgreSQL answer?
+
+/// The server's side of one connection: enough of the protocol for scripts of one-row statements.
+#[derive(Debug)]
+pub(super) struct Backend {
+    unread: Vec<u8>,
+    logged_in: bool,
+    welcome: bool,
+    /// A transaction block is open, or has failed.
+    block: u8,
+    /// Answers to the messages before the next Sync.
+    pending: Vec<u8>,
+    /// Text of the statement that Execute would run, so that BEGIN, COMMIT and ROLLBACK are understood.
+    statement: Vec<u8>,
+    prepared: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// What takes time to answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    LogIn,
+    /// Everything up to a Sync, or a simple query: the texts of its statements, and what else is to be answered.
+    Batch {
+        statements: Vec<Vec<u8>>,
+        before: Vec<u8>,
+    },
+}
+
+impl Backend {
+    pub fn new(welcome: bool) -> Backend {
+        Backend {
+            unread: Vec::new(),
+            logged_in: false,
+            welcome,
+            block: b'I',
+            pending: Vec::new(),
+            statement: Vec::new(),
+            prepared: Vec::new(),
+        }
+    }
+
+    /// Bytes came; what they ask, whole batches only.
+    pub fn receive(&mut self, bytes: &[u8]) -> Vec<Asked> {
+        self.unread.extend_from_slice(bytes);
+        let mut asked = Vec::new();
+        let mut statements = Vec::new();
+        loop {
+            let head = usize::from(self.logged_in);
+            let Some(length) = self.unread.get(head..head + 4) else { break };
+            let length = i32::from_be_bytes(length.try_into().expect("four bytes")) as usize + head;
+            if self.unread.len() < length {
+                break;
+            }
+            let message: Vec<u8> = self.unread.drain(..length).collect();
+            if !self.logged_in {
+                self.logged_in = true;
+                asked.push(Asked::LogIn);
+                continue;
+            }
+            let text = |from: usize| -> Vec<u8> {
+                message[from..].split(|it| *it == 0).next().unwrap_or(&[]).to_vec()
+            };
+            match message[0] {
+                b'Q' => statements.push(text(5)),
+                b'P' => {
+                    let name = text(5);
+                    let sql = text(6 + name.len());
+                    self.prepared.retain(|it| it.0 != name);
+                    self.prepared.push((name, sql));
+                    self.pending.extend_from_slice(b"1\0\0\0\x04");
+                }
+                b'B' => {
+                    let name = text(6);
+                    let known = self.prepared.iter().find(|it| it.0 == name);
+                    self.statement = known.expect("a statement is bound after it was parsed").1.clone();
+                    self.pending.extend_from_slice(b"2\0\0\0\x04");
+                }
+                b'E' => statements.push(std::mem::take(&mut self.statement)),
+                _ => {}
+            }
+            if matches!(message[0], b'Q' | b'S') {
+                let (statements, before) =
+                    (std::mem::take(&mut statements), std::mem::take(&mut self.pending));
+                asked.push(Asked::Batch { statements, before });
+            }
+        }
+        // Statements of a batch whose Sync has not come yet are asked again with it.
+        assert!(statements.is_empty(), "a batch arrives whole");
+        asked
+    }
+
+    /// The answer's bytes, failing with `state` if given, and whether the server closes the connection after it.
+    pub fn answer(&mut self, asked: &Asked, state: Option<[u8; 5]>) -> (Vec<u8>, bool) {
+        let mut out = Vec::new();
+        match asked {
+            Asked::LogIn if !self.welcome => {
+                error(&mut out, b"FATAL", *b"53300");
+                return (out, true);
+            }
+            Asked::LogIn => message(&mut out, b'R', &[0, 0, 0, 0]),
+            Asked::Batch { statements, before } => {
+                out.extend_from_slice(before);
+                for sql in statements {
+                    let word =
+                        sql.split(|it| !it.is_ascii_alphabetic()).next().unwrap_or(&[]).to_ascii_uppercase();
+                    let failed_block = self.block == b'E';
+                    match (&word[..], state) {
+                        (b"ROLLBACK", _) | (b"COMMIT" | b"END", _) if failed_block || word == b"ROLLBACK" => {
+                            self.block = b'I';
+                            message(&mut out, b'C', b"ROLLBACK\0");
+                        }
+                        (_, Some(state)) => {
+                            error(&mut out, b"ERROR", state);
+                            self.block = if self.block == b'I' { b'I' } else { b'E' };
+                            break;
+                        }
+                        (b"BEGIN", _) => {
+                            self.block = b'T';
+                            message(&mut out, b'C', b"BEGIN\0");
+                        }
+                        (b"COMMIT" | b"END", _) => {
+                            self.block = b'I';
+                            message(&mut out, b'C', b"COMMIT\0");
+                        }
+                        _ => {
+                            message(&mut out, b'D', b"\0\x01\0\0\0\x0242");
+                            message(&mut out, b'C', b"SELECT 1\0");
+                        }
+                    }
+                }
+            }
+        }
+        message(&mut out, b'Z', &[self.block]);
+        (out, false)
+    }
+}
+
+fn message(out: &mut Vec<u8>, tag: u8, body: &[u8]) {
+    out.push(tag);
+    out.extend_from_slice(&(body.len() as i32 + 4).to_be_bytes());
+    out.extend_from_slice(body);
+}
+
+fn error(out: &mut Vec<u8>, severity: &[u8], state: [u8; 5]) {
+    let mut body = Vec::new();
+    for (field, value) in [(b'S', severity), (b'V', severity), (b'C', &state[..]), (b'M', b"invented")] {
+        body.push(field);
+        body.extend_from_slice(value);
+        body.push(0);
+    }
+    body.push(0);
+    message(out, b'E', &body);
+}

@@ -1,0 +1,306 @@
+//! What would a shard measure of a system whose truth is known?
+//!
+//! Runs shards against an invented server, on an invented network and clock: no socket, no sleep, and the same seed gives
+//! the same run.
+
+mod backend;
+
+use crate::random::Prng;
+use crate::recorder::Recorder;
+use crate::shard::{Action, ConnId, Shard};
+use backend::{Asked, Backend};
+use model::{Code, Nanos};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+/// The invented system.
+#[derive(Clone, Debug)]
+pub struct World {
+    pub seed: u64,
+    /// Requests in service at the same time; further ones wait in the order of their coming.
+    pub servers: u32,
+    pub service: Service,
+    /// One way, both ways the same.
+    pub delay: Nanos,
+    /// Stretches, in order and apart from each other, in which nothing is served.
+    pub freezes: Vec<(Nanos, Nanos)>,
+    /// Moments at which every connection breaks.
+    pub breaks: Vec<Nanos>,
+    /// Further connections are refused with 53300.
+    pub max_connections: u32,
+    /// Every n-th request fails with this SQLSTATE.
+    pub failing: Option<(u64, [u8; 5])>,
+    /// Answers arrive in pieces of this many bytes.
+    pub piece: usize,
+}
+
+/// How long a request is served.
+#[derive(Clone, Copy, Debug)]
+pub enum Service {
+    Constant(Nanos),
+    /// Exponential with this mean.
+    Exponential(Nanos),
+}
+
+impl Default for World {
+    fn default() -> World {
+        World {
+            seed: 1,
+            servers: 1,
+            service: Service::Constant(Nanos::from_micros(100)),
+            delay: Nanos::ZERO,
+            freezes: Vec::new(),
+            breaks: Vec::new(),
+            max_connections: u32::MAX,
+            failing: None,
+            piece: usize::MAX,
+        }
+    }
+}
+
+/// Runs the shards, which stand for threads, until all are done.
+///
+/// # Panics
+/// When nothing is left that could happen while a shard still waits: a transaction was lost.
+pub fn drive<R: Recorder>(shards: Vec<Shard<R>>, world: &World) -> Vec<Shard<R>> {
+    let mut run = Run::new(shards, world);
+    let mut begun = false;
+    loop {
+        let (mut next, mut done) = (Nanos::MAX, true);
+        for k in 0..run.shards.len() {
+            run.shards[k].advance(run.now);
+            if let Some(until) = run.perform(k) {
+                done = false;
+                next = next.min(until);
+            }
+        }
+        if done {
+            return run.shards;
+        }
+        if !begun && run.shards.iter().all(Shard::is_settled) {
+            begun = true;
+            let at = run.now + Nanos::from_millis(1);
+            for shard in &mut run.shards {
+                shard.begin(at);
+                shard.recorder.window(at, shard.ends());
+            }
+            continue;
+        }
+        next = run.events.peek().map_or(next, |Reverse(it)| it.at.min(next));
+        assert!(next < Nanos::MAX, "nothing more can happen, but a shard waits");
+        run.now = run.now.max(next);
+        while run.events.peek().is_some_and(|Reverse(it)| it.at <= run.now) {
+            let Reverse(event) = run.events.pop().expect("peeked");
+            run.happen(event);
+        }
+    }
+}
+
+struct Run<'a, R> {
+    world: &'a World,
+    now: Nanos,
+    shards: Vec<Shard<R>>,
+    events: BinaryHeap<Reverse<Event>>,
+    /// Orders events of one moment as they were made.
+    made: u64,
+    /// By shard and connection: the server's side of it.
+    backends: BTreeMap<Link, Backend>,
+    generation: u64,
+    waiting: VecDeque<(Link, Asked)>,
+    serving: u32,
+    served: u64,
+    rng: Prng,
+}
+
+/// A transport: shard, connection, and which of its transports in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Link {
+    shard: usize,
+    conn: u32,
+    generation: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Event {
+    at: Nanos,
+    made: u64,
+    what: What,
+}
+
+impl Ord for Event {
+    fn cmp(&self, other: &Event) -> std::cmp::Ordering {
+        (self.at, self.made).cmp(&(other.at, other.made))
+    }
+}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Event) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum What {
+    Connected(Link),
+    ToServer(Link, Vec<u8>),
+    Served(Link, Asked),
+    ToClient(Link, Vec<u8>),
+    Closed(Link),
+    Break,
+}
+
+impl<'a, R: Recorder> Run<'a, R> {
+    fn new(shards: Vec<Shard<R>>, world: &'a World) -> Run<'a, R> {
+        let mut run = Run {
+            world,
+            now: Nanos::ZERO,
+            shards,
+            events: BinaryHeap::new(),
+            made: 0,
+            backends: BTreeMap::new(),
+            generation: 0,
+            waiting: VecDeque::new(),
+            serving: 0,
+            served: 0,
+            rng: Prng::seeded(world.seed),
+        };
+        for &at in &world.breaks {
+            run.plan(at, What::Break);
+        }
+        run
+    }
+
+    fn plan(&mut self, at: Nanos, what: What) {
+        self.made += 1;
+        self.events.push(Reverse(Event { at, made: self.made, what }));
+    }
+
+    fn soon(&mut self, what: What) {
+        self.plan(self.now + self.world.delay, what);
+    }
+
+    fn link(&self, shard: usize, conn: ConnId) -> Option<Link> {
+        let of = |generation| Link { shard, conn: conn.0, generation };
+        self.backends.range(of(0)..=of(u64::MAX)).next_back().map(|(link, _)| *link)
+    }
+
+    /// Does all that shard `k` asks. Until when it then waits; `None` when it is done.
+    fn perform(&mut self, k: usize) -> Option<Nanos> {
+        loop {
+            match self.shards[k].poll() {
+                Action::Transmit(conn, bytes) => {
+                    let bytes = bytes.to_vec();
+                    self.shards[k].sent(conn, bytes.len());
+                    if let Some(link) = self.link(k, conn) {
+                        self.soon(What::ToServer(link, bytes));
+                    }
+                }
+                Action::Connect(conn) => {
+                    self.generation += 1;
+                    let link = Link { shard: k, conn: conn.0, generation: self.generation };
+                    let welcome = (self.backends.len() as u32) < self.world.max_connections;
+                    self.backends.insert(link, Backend::new(welcome));
+                    self.soon(What::Connected(link));
+                }
+                Action::Close(conn) => {
+                    if let Some(link) = self.link(k, conn) {
+                        self.backends.remove(&link);
+                    }
+                }
+                Action::Shell(conn, _) => self.shards[k].shell_done(self.now, conn, Ok(b"0\n")),
+                Action::Say(_) => {}
+                Action::Wait(until) => return Some(until),
+                Action::Done => return None,
+            }
+        }
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event.what {
+            What::Connected(link) if self.backends.contains_key(&link) => {
+                self.shards[link.shard].connected(ConnId(link.conn));
+                self.perform(link.shard);
+            }
+            What::ToServer(link, bytes) => {
+                let Some(backend) = self.backends.get_mut(&link) else { return };
+                for asked in backend.receive(&bytes) {
+                    if asked == Asked::LogIn {
+                        self.answer(link, &asked);
+                    } else {
+                        self.waiting.push_back((link, asked));
+                    }
+                }
+                self.serve();
+            }
+            What::Served(link, asked) => {
+                self.serving -= 1;
+                self.answer(link, &asked);
+                self.serve();
+            }
+            What::ToClient(link, bytes) if self.backends.contains_key(&link) => {
+                for piece in bytes.chunks(self.world.piece.min(bytes.len())) {
+                    self.shards[link.shard].receive(self.now, ConnId(link.conn), piece);
+                }
+                self.perform(link.shard);
+            }
+            What::Closed(link) => self.break_link(link),
+            What::Break => {
+                let links: Vec<Link> = self.backends.keys().copied().collect();
+                links.into_iter().for_each(|it| self.break_link(it));
+            }
+            What::Connected(_) | What::ToClient(..) => {}
+        }
+    }
+
+    fn break_link(&mut self, link: Link) {
+        if self.backends.remove(&link).is_some() {
+            self.shards[link.shard].broken(self.now, ConnId(link.conn), Code::RESET, "reset");
+            self.perform(link.shard);
+        }
+    }
+
+    /// Puts waiting requests into service while servers are free.
+    fn serve(&mut self) {
+        while self.serving < self.world.servers {
+            let Some((link, asked)) = self.waiting.pop_front() else { return };
+            let takes = match self.world.service {
+                Service::Constant(it) => it,
+                Service::Exponential(mean) => Nanos((mean.0 as f64 * -(1.0 - self.rng.f64()).ln()) as u64),
+            };
+            self.serving += 1;
+            let at = self.thawed(takes);
+            self.plan(at, What::Served(link, asked));
+        }
+    }
+
+    /// When work of `takes` that begins now is done, given the freezes.
+    fn thawed(&self, takes: Nanos) -> Nanos {
+        let (mut at, mut left) = (self.now, takes);
+        for &(from, to) in &self.world.freezes {
+            if to <= at {
+                continue;
+            }
+            let before = from - at;
+            if before >= left {
+                break;
+            }
+            left = left - before;
+            at = to;
+        }
+        at + left
+    }
+
+    fn answer(&mut self, link: Link, asked: &Asked) {
+        let fails = *asked != Asked::LogIn && {
+            self.served += 1;
+            self.world.failing.is_some_and(|(n, _)| self.served.is_multiple_of(n))
+        };
+        let Some(backend) = self.backends.get_mut(&link) else { return };
+        let state = self.world.failing.filter(|_| fails).map(|(_, state)| state);
+        let (bytes, closes) = backend.answer(asked, state);
+        self.soon(What::ToClient(link, bytes));
+        if closes {
+            self.soon(What::Closed(link));
+        }
+    }
+}

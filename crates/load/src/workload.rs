@@ -1,0 +1,243 @@
+//! What do all clients share?
+
+use crate::random::Prng;
+use crate::script::{Keep, Kind, Mode, Names, Piece, Program, Script, Slot, Sql};
+use model::{Nanos, Schedule};
+use std::sync::Arc;
+use wire::pg::{Login, Transport, compile};
+use wire::{Template, TemplateBuilder};
+
+/// What a caller wants done; [`Workload::new`] compiles it.
+#[derive(Debug)]
+pub struct Plan {
+    pub program: Program,
+    pub mode: Mode,
+    pub schedule: Schedule,
+    /// How long transactions are started; `None` until `transactions` are done or the schedule ends.
+    pub duration: Option<Nanos>,
+    /// Transactions per client.
+    pub transactions: Option<u64>,
+    /// Clients of all threads together; at least 1.
+    pub clients: u32,
+    /// Threads, at least 1 and at most `clients`.
+    pub threads: u16,
+    /// Tries per transaction where a serialization failure or a deadlock allows another; 0 is without bound.
+    pub max_tries: u16,
+    /// Arrivals later than this are dropped instead of sent, and no failed transaction is tried again after it.
+    pub latency_limit: Option<Nanos>,
+    /// Arrivals that may wait for a client, over all threads; further ones are dropped.
+    pub backlog_max: u32,
+    /// How long after the end of `duration` what is under way or in the backlog may still take.
+    pub drain: Nanos,
+    /// A new connection for each transaction.
+    pub reconnect: bool,
+    /// Log-ins under way at the same time, over all threads; at least 1.
+    pub connecting_max: u32,
+    /// A log-in that takes longer is given up.
+    pub connect_timeout: Nanos,
+    /// Tell of every failed transaction, not only of the first with a new code.
+    pub verbose: bool,
+    /// Commands are timed one by one.
+    pub statements: bool,
+    pub seeds: Seeding,
+}
+
+/// Where all chance comes from.
+#[derive(Clone, Debug)]
+pub struct Seeding {
+    /// By client: its functions `random…` and `permute`.
+    pub clients: Vec<Prng>,
+    /// By thread: the draw of scripts.
+    pub choices: Vec<Prng>,
+    /// The Poisson arrivals, which are the same for every number of threads.
+    pub arrivals: u64,
+    /// Nonces, jitter of retries: nothing that is measured.
+    pub other: u64,
+    /// Variables that every client begins with, by slot.
+    pub variables: Vec<(Slot, Initial)>,
+}
+
+/// A variable's first value.
+#[derive(Clone, Debug)]
+pub enum Initial {
+    Text(String),
+    Int(i64),
+    /// The number of the client.
+    Client,
+}
+
+/// A compiled plan and who to ask.
+#[derive(Debug)]
+pub struct Workload {
+    pub(crate) plan: Plan,
+    pub(crate) login: Arc<Login>,
+    pub(crate) transport: Transport,
+    /// By script, then command; `None` for commands that ask nothing.
+    requests: Vec<Vec<Option<Request>>>,
+    /// Prepared statements of all scripts.
+    pub(crate) statements: usize,
+    pub(crate) sync: Template,
+    pub(crate) rollback: Template,
+}
+
+/// One SQL command, compiled.
+#[derive(Debug)]
+pub(crate) struct Request {
+    /// In the order of the templates' arguments.
+    pub args: Box<[Slot]>,
+    /// The text of each argument that stands for itself while its variable is unset; simple mode only.
+    pub unset: Box<[Box<str>]>,
+    /// With a Parse before it and without.
+    pub fresh: Asked,
+    pub prepared: Asked,
+    /// Index of its prepared statement among all; `None` where none is kept.
+    pub statement: Option<usize>,
+    /// It ends a transaction block by COMMIT or END.
+    pub commits: bool,
+    pub keep: Option<Keep>,
+}
+
+/// One request alone, or within a pipeline: without the Sync.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub alone: Template,
+    pub piped: Template,
+}
+
+impl Workload {
+    pub fn new(plan: Plan, login: Arc<Login>, transport: Transport) -> Workload {
+        let mut statements = 0;
+        let requests = plan
+            .program
+            .scripts
+            .iter()
+            .map(|script| {
+                let request = |kind: &Kind| match kind {
+                    Kind::Sql(sql) => {
+                        let request = Request::new(sql, plan.mode, &plan.program.names, statements);
+                        statements += usize::from(request.statement.is_some());
+                        Some(request)
+                    }
+                    _ => None,
+                };
+                script.commands.iter().map(|it| &it.kind).map(request).collect()
+            })
+            .collect();
+        let rollback = template(|it| compile::simple(it, &[compile::Piece::Text("ROLLBACK")]));
+        let sync = template(compile::sync);
+        Workload { plan, login, transport, requests, statements, sync, rollback }
+    }
+
+    /// Clients of thread `k`: the number of the first, and how many, dealt as pgbench deals them.
+    pub fn deal(&self, k: u16) -> (u32, u32) {
+        let threads = u32::from(self.plan.threads);
+        let mut first = 0;
+        for thread in 0..threads {
+            let left = threads - thread;
+            let share = (self.plan.clients - first + left - 1) / left;
+            if thread == u32::from(k) {
+                return (first, share);
+            }
+            first += share;
+        }
+        unreachable!("thread {k} of {threads}")
+    }
+
+    /// For [`model::Interval::new`]: commands timed one by one, by script.
+    pub fn timed_commands(&self) -> Vec<usize> {
+        let timed = |it: &Script| if self.plan.statements { it.commands.len() } else { 0 };
+        self.plan.program.scripts.iter().map(timed).collect()
+    }
+
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(crate) fn script(&self, script: u16) -> &Script {
+        &self.plan.program.scripts[script as usize]
+    }
+
+    #[inline]
+    pub(crate) fn request(&self, script: u16, command: u16) -> &Request {
+        self.asked(script, command).expect("an SQL command")
+    }
+
+    /// The request of a command, if it is one that asks.
+    #[inline]
+    pub(crate) fn asked(&self, script: u16, command: u16) -> Option<&Request> {
+        self.requests[script as usize][command as usize].as_ref()
+    }
+
+    /// A script drawn by weight.
+    #[inline]
+    pub(crate) fn choose(&self, rng: &mut Prng) -> u16 {
+        self.plan.program.choose(rng) as u16
+    }
+}
+
+impl Request {
+    fn new(sql: &Sql, mode: Mode, names: &Names, statements: usize) -> Request {
+        let commits = commits(&sql.text);
+        let keep = sql.keep.clone();
+        if mode == Mode::Simple {
+            let mut args = Vec::new();
+            let pieces: Vec<_> = sql
+                .pieces
+                .iter()
+                .map(|piece| match piece {
+                    Piece::Text(text) => compile::Piece::Text(text),
+                    Piece::Var { slot } => {
+                        args.push(*slot);
+                        compile::Piece::Arg(args.len() as u16 - 1)
+                    }
+                })
+                .collect();
+            let ask = || template(|it| compile::simple(it, &pieces));
+            let asked = || Asked { alone: ask(), piped: ask() };
+            let unset = args.iter().map(|&slot| format!(":{}", &names[slot as usize]).into()).collect();
+            let (fresh, prepared) = (asked(), asked());
+            return Request { args: args.into(), unset, fresh, prepared, statement: None, commits, keep };
+        }
+        let (text, args) = sql.parameterised();
+        let statement = (mode == Mode::Prepared).then_some(statements);
+        let name = statement.map_or(String::new(), |it| format!("P_{it}"));
+        let ask = |parse: bool, sync: bool| {
+            template(|it| {
+                if parse {
+                    compile::parse(it, &name, &text);
+                }
+                let numbers: Vec<u16> = (0..args.len() as u16).collect();
+                compile::bind(it, &name, &numbers);
+                if keep.is_some() {
+                    compile::describe_portal(it);
+                }
+                compile::execute(it);
+                if sync {
+                    compile::sync(it);
+                }
+            })
+        };
+        let asked = |parse| Asked { alone: ask(parse, true), piped: ask(parse, false) };
+        let (fresh, prepared) = (asked(true), asked(false));
+        Request { args: args.into(), unset: [].into(), fresh, prepared, statement, commits, keep }
+    }
+
+    /// What to render, given whether its statement is prepared on this connection.
+    #[inline]
+    pub fn template(&self, prepared: bool, piped: bool) -> &Template {
+        let asked = if prepared { &self.prepared } else { &self.fresh };
+        if piped { &asked.piped } else { &asked.alone }
+    }
+}
+
+fn template(build: impl FnOnce(&mut TemplateBuilder)) -> Template {
+    let mut builder = TemplateBuilder::default();
+    build(&mut builder);
+    builder.build()
+}
+
+/// Does this statement's text begin with COMMIT or END?
+fn commits(text: &str) -> bool {
+    let word = text.trim_start().split(|it: char| !it.is_ascii_alphabetic()).next().unwrap_or_default();
+    word.eq_ignore_ascii_case("commit") || word.eq_ignore_ascii_case("end")
+}

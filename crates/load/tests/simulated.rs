@@ -1,0 +1,269 @@
+//! The shard in simulated time: laws that must hold whatever the code looks like.
+
+use load::random::{Prng, Seeds};
+use load::script::{Mode, Source, parse};
+use load::sim::{Service, World, drive};
+use load::{Plan, Seeding, Shard, Workload};
+use model::{Code, Curve, Latency, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
+use std::sync::Arc;
+use wire::pg::{Login, Transport};
+
+const SELECT: &str = "\\set r random(1, 1000000)\nSELECT abalance FROM pgbench_accounts WHERE aid = :r;\n";
+
+fn plan(script: &str, clients: u32, threads: u16, schedule: Schedule) -> Plan {
+    let source = Source { name: "test", text: script, weight: 1 };
+    let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is right");
+    let mut seeds = Seeds::new(7);
+    let clients_rng: Vec<Prng> = (0..clients).map(|_| seeds.client()).collect();
+    let choices = (0..threads).map(|_| seeds.thread().choose).collect();
+    Plan {
+        program,
+        mode: Mode::Prepared,
+        schedule,
+        duration: None,
+        transactions: None,
+        clients,
+        threads,
+        max_tries: 1,
+        latency_limit: None,
+        backlog_max: 1_000_000,
+        drain: Nanos::from_secs(100),
+        reconnect: false,
+        connecting_max: 1000,
+        connect_timeout: Nanos::from_secs(10),
+        verbose: false,
+        statements: false,
+        seeds: Seeding { clients: clients_rng, choices, arrivals: 7, other: 7, variables: Vec::new() },
+    }
+}
+
+fn constant(rate: f64, secs: u64) -> Curve {
+    Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), lasting: Nanos::from_secs(secs) }
+}
+
+fn even(rate: f64, secs: u64) -> Schedule {
+    Schedule::Open { curve: constant(rate, secs), spacing: Spacing::Even }
+}
+
+fn poisson(rate: f64, secs: u64) -> Schedule {
+    Schedule::Open { curve: constant(rate, secs), spacing: Spacing::Poisson }
+}
+
+const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
+
+/// All records of all threads, by intended start.
+fn records(plan: Plan, world: &World) -> Vec<Record> {
+    let threads = plan.threads;
+    let work = Arc::new(Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix));
+    let shards = (0..threads).map(|k| Shard::new(work.clone(), k, Vec::new())).collect();
+    let mut all: Vec<Record> = drive(shards, world).into_iter().flat_map(|it| it.recorder).collect();
+    all.sort_by_key(|it| (it.intended, it.client));
+    all
+}
+
+fn responses(records: &[Record]) -> Latency {
+    let mut latency = Latency::new();
+    records.iter().for_each(|it| latency.record(it.response()));
+    latency
+}
+
+fn count(records: &[Record], wanted: fn(Outcome) -> bool) -> usize {
+    records.iter().filter(|it| wanted(it.outcome)).count()
+}
+
+fn is_ok(it: Outcome) -> bool {
+    it == Outcome::Ok
+}
+
+#[test]
+fn a_frozen_server_shows_in_the_response_time() {
+    let world = World {
+        service: Service::Constant(Nanos::from_micros(10)),
+        freezes: vec![(Nanos::from_secs(4), Nanos::from_secs(5))],
+        ..World::default()
+    };
+    let all = records(plan(SELECT, 64, 1, even(1000.0, 10)), &world);
+    assert_eq!(all.len(), 10_000);
+    let latency = responses(&all);
+    let ms = |q| latency.quantile(q).expect("enough samples").as_millis_f64();
+    for (q, expected, tolerance) in [(0.95, 500.0, 15.0), (0.99, 900.0, 15.0), (0.999, 990.0, 10.0)] {
+        assert!((ms(q) - expected).abs() <= tolerance, "p{}: {} ms, expected {expected}", q * 100.0, ms(q));
+    }
+}
+
+#[test]
+fn a_closed_model_hides_the_frozen_server() {
+    let world = World {
+        service: Service::Constant(Nanos::from_micros(10)),
+        freezes: vec![(Nanos::from_secs(4), Nanos::from_secs(5))],
+        ..World::default()
+    };
+    let closed = Plan { duration: Some(Nanos::from_secs(10)), ..plan(SELECT, 8, 1, CLOSED) };
+    let latency = responses(&records(closed, &world));
+    assert!(latency.quantile(0.999).expect("many samples") < Nanos::from_millis(1));
+    assert!(latency.max().expect("many samples") > Nanos::from_millis(900));
+}
+
+#[test]
+fn littles_law_and_the_queue_m_m_1() {
+    // Utilisation 0.5: mean response time 1 / (μ − λ) = 2 ms, mean number in the system 1.
+    let world = World { service: Service::Exponential(Nanos::from_millis(1)), seed: 3, ..World::default() };
+    let all = records(plan(SELECT, 400, 1, poisson(500.0, 1200)), &world);
+    assert_eq!(count(&all, is_ok), all.len());
+    let span = (all.last().expect("many").intended - all[0].intended).as_secs_f64();
+    let rate = all.len() as f64 / span;
+    let mean = responses(&all).mean().expect("many").as_secs_f64();
+    assert!((mean - 0.002).abs() < 0.002 * 0.03, "mean response time {mean} s");
+    // Number in the system, counted at each arrival by who is in it (PASTA).
+    let mut finished: Vec<Nanos> = all.iter().map(|it| it.finished).collect();
+    finished.sort();
+    let in_system = all.iter().enumerate().map(|(n, it)| n - finished.partition_point(|&f| f <= it.intended));
+    let number = in_system.sum::<usize>() as f64 / all.len() as f64;
+    assert!((number - rate * mean).abs() < 0.03, "L {number}, λW {}", rate * mean);
+}
+
+#[test]
+fn a_closed_queue_gives_what_its_clients_allow() {
+    // Four servers of 1 ms: 4,000/s with four clients or more, 1,000/s with one.
+    for (clients, expected) in [(1, 1_000.0), (2, 2_000.0), (4, 4_000.0), (50, 4_000.0)] {
+        let world =
+            World { servers: 4, service: Service::Constant(Nanos::from_millis(1)), ..World::default() };
+        let plan = Plan { duration: Some(Nanos::from_secs(5)), ..plan(SELECT, clients, 1, CLOSED) };
+        let rate = records(plan, &world).len() as f64 / 5.0;
+        assert!((rate - expected).abs() <= expected * 0.01 + 10.0, "{clients} clients: {rate}/s");
+    }
+}
+
+#[test]
+fn four_shards_equal_one() {
+    let world =
+        World { servers: 100, service: Service::Constant(Nanos::from_micros(300)), ..World::default() };
+    for schedule in [even(2_000.0, 3), poisson(2_000.0, 3)] {
+        let moments = |threads| {
+            let all = records(plan(SELECT, 100, threads, schedule.clone()), &world);
+            all.iter().map(|it| (it.intended, it.finished, it.outcome)).collect::<Vec<_>>()
+        };
+        assert_eq!(moments(1), moments(4));
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let world = World { service: Service::Exponential(Nanos::from_millis(1)), seed: 11, ..World::default() };
+    let run = |seed| records(plan(SELECT, 16, 2, poisson(700.0, 5)), &World { seed, ..world.clone() });
+    assert_eq!(run(11), run(11));
+    assert_ne!(run(11), run(12));
+}
+
+#[test]
+fn answers_split_at_every_byte_give_equal_records() {
+    let script = "BEGIN;\n\\set r random(1, 10)\nSELECT :r;\nCOMMIT;\n";
+    let whole = World { servers: 4, ..World::default() };
+    let run = |piece| {
+        let plan = Plan { transactions: Some(200), ..plan(script, 4, 1, CLOSED) };
+        records(plan, &World { piece, ..whole.clone() })
+    };
+    let expected = run(usize::MAX);
+    assert_eq!(expected.len(), 800);
+    for piece in [1, 2, 3, 5, 7, 11, 13] {
+        assert_eq!(run(piece), expected, "pieces of {piece} bytes");
+    }
+}
+
+#[test]
+fn every_arrival_has_one_record() {
+    // Offered 2,000/s, capacity 1,000/s, room for 100 in flight and 50 waiting.
+    let world = World { service: Service::Constant(Nanos::from_millis(1)), ..World::default() };
+    let all = records(Plan { backlog_max: 50, ..plan(SELECT, 100, 1, even(2_000.0, 4)) }, &world);
+    assert_eq!(all.len(), 8_000);
+    let dropped = count(&all, |it| it == Outcome::Dropped);
+    assert_eq!(count(&all, is_ok) + dropped, 8_000);
+    assert!((3_700..=3_900).contains(&dropped), "{dropped} dropped");
+}
+
+#[test]
+fn the_latency_limit_drops_what_is_too_late() {
+    let world = World { service: Service::Constant(Nanos::from_millis(1)), ..World::default() };
+    let limit = Some(Nanos::from_millis(20));
+    let all = records(Plan { latency_limit: limit, ..plan(SELECT, 1, 1, even(1_500.0, 4)) }, &world);
+    assert_eq!(all.len(), 6_000);
+    let waited = all.iter().filter(|it| it.outcome == Outcome::Ok).map(|it| it.started - it.intended).max();
+    assert!(waited.expect("some are sent") <= Nanos::from_millis(20));
+    assert!(count(&all, |it| it == Outcome::Dropped) > 1_900);
+}
+
+#[test]
+fn a_restart_in_mid_run_makes_unknowns_and_the_run_goes_on() {
+    let world = World {
+        servers: 8,
+        service: Service::Constant(Nanos::from_millis(10)),
+        breaks: vec![Nanos::from_secs(2)],
+        ..World::default()
+    };
+    let all = records(plan(SELECT, 20, 2, even(500.0, 4)), &world);
+    assert_eq!(all.len(), 2_000);
+    let unknown = count(&all, |it| it == Outcome::Unknown(Code::RESET));
+    assert!((1..=20).contains(&unknown), "{unknown} unknown");
+    assert_eq!(count(&all, is_ok), 2_000 - unknown);
+    assert!(all.last().expect("many").intended > Nanos::from_secs(3));
+}
+
+#[test]
+fn too_few_slots_leave_clients_out_but_not_the_run() {
+    let world = World { servers: 8, max_connections: 5, ..World::default() };
+    let plan = Plan { duration: Some(Nanos::from_secs(2)), ..plan(SELECT, 8, 1, CLOSED) };
+    let all = records(plan, &world);
+    assert_eq!(count(&all, is_ok), all.len());
+    let mut clients: Vec<u32> = all.iter().map(|it| it.client.0).collect();
+    clients.sort_unstable();
+    clients.dedup();
+    assert_eq!(clients.len(), 5);
+}
+
+#[test]
+fn failures_are_tried_again_as_often_as_allowed() {
+    let world = World { failing: Some((3, *b"40001")), ..World::default() };
+    for (max_tries, failed) in [(1, true), (10, false)] {
+        let plan = Plan { max_tries, transactions: Some(300), ..plan(SELECT, 1, 1, CLOSED) };
+        let all = records(plan, &world);
+        assert_eq!(all.len(), 300);
+        let refused = count(&all, |it| it == Outcome::Failed(Code::SqlState(*b"40001")));
+        assert_eq!(refused > 0, failed, "{max_tries} tries: {refused} failed");
+        assert_eq!(all.iter().any(|it| it.tries > 1), !failed);
+    }
+}
+
+#[test]
+fn a_failed_transaction_is_rolled_back_and_the_next_succeeds() {
+    let world = World { failing: Some((5, *b"23505")), ..World::default() };
+    let script = "BEGIN;\nSELECT 1;\nCOMMIT;\n";
+    let all = records(Plan { transactions: Some(400), ..plan(script, 1, 1, CLOSED) }, &world);
+    assert_eq!(all.len(), 400);
+    let failed = count(&all, |it| it == Outcome::Failed(Code::SqlState(*b"23505")));
+    assert!(failed > 50 && failed < 250, "{failed} failed");
+    assert_eq!(failed + count(&all, is_ok), 400);
+}
+
+#[test]
+fn think_time_and_new_connections() {
+    let think = Schedule::Closed { think: Nanos::from_millis(9) };
+    let world = World { servers: 10, service: Service::Constant(Nanos::from_millis(1)), ..World::default() };
+    let thinking = Plan { duration: Some(Nanos::from_secs(10)), ..plan(SELECT, 5, 1, think) };
+    assert_eq!(records(thinking, &world).len(), 5 * 1_000);
+    let each = Plan { reconnect: true, transactions: Some(50), ..plan(SELECT, 3, 1, CLOSED) };
+    let all = records(each, &world);
+    assert_eq!((all.len(), count(&all, is_ok)), (150, 150));
+}
+
+#[test]
+fn scripts_without_sql_end_too() {
+    let plan = Plan { transactions: Some(10), ..plan("\\set a 1\n", 3, 1, CLOSED) };
+    assert_eq!(records(plan, &World::default()).len(), 30);
+    let sleeping = plan_of_sleep();
+    let all = records(sleeping, &World::default());
+    assert!(all.iter().all(|it| it.response() == Nanos::from_millis(5)), "{all:?}");
+}
+
+fn plan_of_sleep() -> Plan {
+    Plan { transactions: Some(4), ..plan("\\sleep 5 ms\n", 2, 1, CLOSED) }
+}
