@@ -6,6 +6,8 @@
 mod code;
 pub mod pg;
 mod template;
+pub mod tls;
+mod x509;
 
 pub use code::Code;
 pub use template::{Hole, Template, TemplateBuilder};

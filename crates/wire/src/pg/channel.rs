@@ -1,90 +1,114 @@
 //! One session over one connection, sans I/O.
 
-use super::frontend::append;
-use super::message::text;
-use super::scan::{Found, Scanner};
-use super::{Columns, Event, Login, Notice, ProtocolError, Row, Transport};
-use postgres_protocol::message::frontend;
+use super::auth::Cover;
+use super::session::{Session, Stage, Step};
+use super::{Encryption, Event, Login, ProtocolError, SslMode, Transport};
+use crate::tls::{self, Protection};
+use crate::x509::Certificate;
+use rustls::ClientConnection;
+use std::io::{BufRead, ErrorKind, Write};
 use std::sync::Arc;
 
 /// One connection's protocol machine: bytes in, events and bytes out.
 ///
 /// ```text
-/// open ──▶ StartupMessage ──▶ authentication ──▶ Opened ──▶ (request ──▶ Ready)*
+/// open ─▶ (SSLRequest ─▶ handshake) ─▶ StartupMessage ─▶ authentication ─▶ Opened ─▶ (request ─▶ Ready)*
 /// ```
+///
+/// After an `Err`, or an `Event::Error` before `Opened`, the connection is of no more use and must be closed.
 #[derive(Debug)]
 pub struct Channel {
-    login: Arc<Login>,
     out: Vec<u8>,
     /// Bytes at the front of `out` that have left.
     left: usize,
-    scanner: Scanner,
-    stage: Stage,
-    backend: Option<(i32, i32)>,
-    parameters: Vec<(Box<str>, Box<str>)>,
+    session: Session,
+    transport: Transport,
+    /// What this connection was opened with.
+    attempt: Encryption,
+    tls: Tls,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// The server has yet to accept who we are.
-    Authenticating,
-    /// It has, and prepares the session.
-    Accepted,
-    Session,
+#[derive(Debug)]
+enum Tls {
+    No,
+    /// The server has yet to say whether it has it.
+    Asked,
+    Spoken(Box<Spoken>),
+}
+
+#[derive(Debug)]
+struct Spoken {
+    connection: ClientConnection,
+    /// Bytes of the first decrypted chunk that are done with.
+    used: usize,
+    /// The handshake is over.
+    stands: bool,
 }
 
 impl Channel {
     /// A machine for one connection. `nonce` must be fresh randomness for each (SCRAM).
-    pub fn new(login: Arc<Login>, _transport: Transport, _nonce: [u8; 18]) -> Channel {
-        let scanner = Scanner::new(login.keep_parameters);
+    pub fn new(login: Arc<Login>, transport: Transport, nonce: [u8; 18]) -> Channel {
         Channel {
-            login,
             out: Vec::new(),
             left: 0,
-            scanner,
-            stage: Stage::Authenticating,
-            backend: None,
-            parameters: Vec::new(),
+            attempt: login.first_attempt(transport),
+            session: Session::new(login, nonce),
+            transport,
+            tls: Tls::No,
         }
     }
 
     /// The transport is connected: queues the first bytes (SSLRequest or StartupMessage).
     pub fn open(&mut self) {
-        let login = &self.login;
-        let name = [("user", login.user.as_str()), ("database", login.database.as_str())];
-        let named = name.into_iter().filter(|it| !it.1.is_empty());
-        let more = login.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        append(&mut self.out, |out| {
-            frontend::startup_message(named.chain(more), out).expect("no NUL in a start-up parameter");
-        });
+        self.open_with(self.attempt);
+    }
+
+    /// The same for a second attempt in another manner, see `second_attempt`.
+    pub fn open_with(&mut self, attempt: Encryption) {
+        self.attempt = attempt;
+        match attempt {
+            Encryption::Plain => self.out.extend(self.session.startup()),
+            Encryption::Tls => {
+                self.tls = Tls::Asked;
+                self.out.extend_from_slice(SSL_REQUEST);
+            }
+        }
+    }
+
+    /// How to try once more, on a new connection with a new channel, after log-in failed: `sslmode` `allow` and
+    /// `prefer` know two manners.
+    pub fn second_attempt(&self) -> Option<Encryption> {
+        let login = &self.session.login;
+        let first = self.attempt == login.first_attempt(self.transport);
+        if first && self.session.turned_away {
+            login.second_attempt(self.transport, self.attempt)
+        } else {
+            None
+        }
     }
 
     /// Takes the next event from `input`, consuming what it meant. Call until `More`.
-    ///
-    /// After an error the connection is of no more use and must be closed.
     #[inline]
     pub fn receive<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Event<'a>, ProtocolError> {
+        if !matches!(self.tls, Tls::No) {
+            return self.receive_tls(input);
+        }
         loop {
             let before = *input;
-            match self.scanner.next(input)? {
-                Found::More => return Ok(Event::More),
-                Found::Ready(reply) => return Ok(Event::Ready(reply)),
-                Found::Message { tag, body } => {
-                    let consumed = &before[..before.len() - input.len()];
-                    let held = self.scanner.take_held();
-                    let is_event = self.interpret(tag, body.of(consumed, &held));
-                    self.scanner.put_back(held);
-                    if is_event? {
-                        return Channel::event(tag, body.of(consumed, self.scanner.held()));
-                    }
+            match self.session.next(input)? {
+                Step::More => return Ok(Event::More),
+                Step::Ready(reply) => return Ok(Event::Ready(reply)),
+                Step::Event { tag, body } => {
+                    return self.session.event(tag, body, &before[..before.len() - input.len()]);
                 }
+                Step::Send(bytes) => self.out.extend(bytes),
             }
         }
     }
 
     /// Rows, columns and command tags become events until the next `Ready` when `on`.
     pub fn watch(&mut self, on: bool) {
-        self.scanner.watch = on;
+        self.session.watch(on);
     }
 
     /// Queues a request: appends frontend messages to the buffer that is handed to `write`.
@@ -92,8 +116,14 @@ impl Channel {
     /// Only after `Opened`.
     #[inline]
     pub fn request(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        debug_assert_eq!(self.stage, Stage::Session, "requests wait for `Opened`");
-        write(&mut self.out);
+        debug_assert_eq!(self.session.stage(), Stage::Open, "requests wait for `Opened`");
+        if !matches!(self.tls, Tls::No) {
+            let mut plain = Vec::new();
+            write(&mut plain);
+            self.encrypt(&plain);
+        } else {
+            write(&mut self.out);
+        }
     }
 
     /// Bytes that await sending.
@@ -119,104 +149,130 @@ impl Channel {
 
     /// The server process's id and the key to cancel what it does; see `cancel_request`.
     pub fn backend(&self) -> Option<(i32, i32)> {
-        self.backend
+        self.session.backend
     }
 
     /// What the server said last of a parameter such as `server_version`; only with `Login::keep_parameters`.
     pub fn parameter(&self, name: &str) -> Option<&str> {
-        self.parameters.iter().find(|it| &*it.0 == name).map(|it| &*it.1)
+        self.session.parameter(name)
     }
 
-    /// Bytes on the heap, without what `Login` shares.
+    /// TLS version and cipher; `None` when the connection is not encrypted.
+    pub fn protection(&self) -> Option<Protection> {
+        if let Tls::Spoken(it) = &self.tls { tls::protection(&it.connection) } else { None }
+    }
+
+    /// Bytes on the heap, without what `Login` shares and what rustls keeps for TLS.
     pub fn memory(&self) -> usize {
-        let parameters = &self.parameters;
-        self.out.capacity()
-            + self.scanner.memory()
-            + parameters.capacity() * size_of::<(Box<str>, Box<str>)>()
-            + parameters.iter().map(|it| it.0.len() + it.1.len()).sum::<usize>()
+        self.out.capacity() + self.session.memory()
     }
 
-    /// Acts on a message; says whether it is an event too.
-    fn interpret(&mut self, tag: u8, inside: &[u8]) -> Result<bool, ProtocolError> {
-        let malformed = ProtocolError::Malformed { tag };
-        match tag {
-            b'E' => {
-                let code = Notice::new(inside, tag)?.code();
-                self.scanner.reply.error.get_or_insert(code);
+    fn receive_tls<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Event<'a>, ProtocolError> {
+        if let Tls::Asked = self.tls {
+            let Some((&answer, rest)) = input.split_first() else { return Ok(Event::More) };
+            *input = rest;
+            self.answered(answer, rest)?;
+            return self.receive(input);
+        }
+        let (tag, body) = loop {
+            let Tls::Spoken(spoken) = &mut self.tls else { return Ok(Event::More) };
+            spoken.connection.reader().consume(std::mem::take(&mut spoken.used));
+            match spoken.connection.reader().into_first_chunk() {
+                Ok(chunk) if !chunk.is_empty() => {
+                    let mut rest = chunk;
+                    let step = self.session.next(&mut rest);
+                    spoken.used = chunk.len() - rest.len();
+                    match step? {
+                        Step::More => {}
+                        Step::Ready(reply) => return Ok(Event::Ready(reply)),
+                        Step::Event { tag, body } => break (tag, body),
+                        Step::Send(bytes) => self.encrypt(&bytes),
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock && !input.is_empty() => {
+                    self.decrypt(input)?;
+                }
+                // Nothing left, or the server has closed its side.
+                _ => {
+                    *input = &[];
+                    return Ok(Event::More);
+                }
             }
-            b'N' => {
-                let local = Notice::new(inside, tag)?.field(b'R') == Some(b"SyncRepWaitForLSN");
-                self.scanner.reply.local_only |= local;
+        };
+        let Tls::Spoken(spoken) = &mut self.tls else { return Ok(Event::More) };
+        let chunk = spoken.connection.reader().into_first_chunk().unwrap_or_default();
+        self.session.event(tag, body, &chunk[..spoken.used])
+    }
+
+    /// The server's answer to SSLRequest, and what came with it.
+    fn answered(&mut self, answer: u8, rest: &[u8]) -> Result<(), ProtocolError> {
+        let login = self.session.login.clone();
+        match answer {
+            // Whoever can add bytes to the plain connection must not be heard on the encrypted one: CVE-2021-23214.
+            b'S' | b'N' if !rest.is_empty() => {
+                Err(ProtocolError::Tls("the server spoke before the handshake"))
             }
             b'S' => {
-                self.keep(inside).ok_or(malformed)?;
-                return Ok(false);
+                let config = login.tls.clone().ok_or(ProtocolError::NoTls)?;
+                let mut connection = ClientConnection::new(config, tls::server_name(&login.host))
+                    .map_err(|error| ProtocolError::Tls(tls::words(&error)))?;
+                connection.set_buffer_limit(None);
+                self.tls = Tls::Spoken(Box::new(Spoken { connection, used: 0, stands: false }));
+                // Kept by rustls until the server's certificate has been accepted.
+                self.encrypt(&self.session.startup());
+                Ok(())
             }
-            b'D' | b'T' | b'C' | b'G' => {}
-            _ => return self.log_in(tag, inside),
-        }
-        Ok(true)
-    }
-
-    /// A message that only comes before the session is open; true when it opens it.
-    fn log_in(&mut self, tag: u8, inside: &[u8]) -> Result<bool, ProtocolError> {
-        match (tag, self.stage) {
-            (b'R', Stage::Authenticating) => {
-                let Some((&asked, _)) = inside.split_first_chunk() else {
-                    return Err(ProtocolError::Malformed { tag });
-                };
-                match u32::from_be_bytes(asked) {
-                    0 => self.stage = Stage::Accepted,
-                    asked => return Err(ProtocolError::Authentication { asked }),
-                }
-                Ok(false)
+            b'N' if matches!(login.ssl, SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull) => {
+                Err(ProtocolError::NoTls)
             }
-            (b'K', Stage::Accepted) => {
-                let number = |at: usize| {
-                    i32::from_be_bytes([inside[at], inside[at + 1], inside[at + 2], inside[at + 3]])
-                };
-                self.backend = Some((number(0), number(4)));
-                Ok(false)
+            b'N' => {
+                self.tls = Tls::No;
+                self.attempt = Encryption::Plain;
+                self.out.extend(self.session.startup());
+                Ok(())
             }
-            (b'Z', Stage::Accepted) => {
-                super::scan::status(inside)?;
-                self.stage = Stage::Session;
-                self.scanner.login = false;
-                self.scanner.reply = super::Reply::EMPTY;
-                Ok(true)
-            }
-            _ => Err(ProtocolError::Unexpected { tag }),
+            // An error sent now is not authenticated and not to be shown: CVE-2024-10977.
+            tag => Err(ProtocolError::Unexpected { tag }),
         }
     }
 
-    fn event(tag: u8, inside: &[u8]) -> Result<Event<'_>, ProtocolError> {
-        Ok(match tag {
-            b'E' => Event::Error(Notice::new(inside, tag)?),
-            b'N' => Event::Notice(Notice::new(inside, tag)?),
-            b'D' => Event::Row(Row::new(inside)?),
-            b'T' => Event::Columns(Columns::new(inside)?),
-            b'C' => Event::Done(text(inside).ok_or(ProtocolError::Malformed { tag })?),
-            b'G' => Event::CopyIn,
-            _ => Event::Opened,
-        })
+    fn encrypt(&mut self, plain: &[u8]) {
+        if let Tls::Spoken(spoken) = &mut self.tls {
+            spoken.connection.writer().write_all(plain).expect("the buffer has no limit");
+            flush(&mut spoken.connection, &mut self.out);
+        }
     }
 
-    fn keep(&mut self, inside: &[u8]) -> Option<()> {
-        let name = text(inside)?;
-        let value = text(&inside[name.len() + 1..])?;
-        let (name, value) = (String::from_utf8_lossy(name).into(), String::from_utf8_lossy(value).into());
-        if self.parameters.len() == PARAMETERS_MAX {
-            return Some(());
+    fn decrypt(&mut self, input: &mut &[u8]) -> Result<(), ProtocolError> {
+        let Tls::Spoken(spoken) = &mut self.tls else { return Ok(()) };
+        let Spoken { connection, stands, .. } = &mut **spoken;
+        if connection.read_tls(input).map_err(|_| ProtocolError::Tls("a record is too long"))? == 0 {
+            // After the server's goodbye nothing counts.
+            *input = &[];
         }
-        match self.parameters.iter_mut().find(|it| it.0 == name) {
-            Some(known) => known.1 = value,
-            None => self.parameters.push((name, value)),
+        let processed = connection.process_new_packets();
+        flush(connection, &mut self.out);
+        if let Err(error) = processed {
+            self.session.turned_away |= self.session.stage() == Stage::Authenticating;
+            return Err(ProtocolError::Tls(tls::words(&error)));
         }
-        Some(())
+        if !*stands && !connection.is_handshaking() {
+            *stands = true;
+            let certificate = connection.peer_certificates().and_then(|it| it.first());
+            self.session.set_cover(Cover::Tls(certificate.and_then(|it| Certificate::end_point(it))));
+        }
+        Ok(())
     }
 }
 
+/// Moves what rustls wants to send.
+fn flush(connection: &mut ClientConnection, out: &mut Vec<u8>) {
+    while connection.wants_write() {
+        connection.write_tls(out).expect("a vector takes all");
+    }
+}
+
+/// Source: PostgreSQL manual, "Message Formats".
+const SSL_REQUEST: &[u8] = b"\0\0\0\x08\x04\xd2\x16\x2f";
 /// Sent bytes above which the buffer is moved together.
 const COMPACT: usize = 64 << 10;
-/// Servers report about fifteen parameters.
-const PARAMETERS_MAX: usize = 100;

@@ -77,6 +77,8 @@ pub enum ProtocolError {
     Malformed { tag: u8 },
     /// The server asks for a kind of log-in that is not allowed by name, or not known.
     Authentication { asked: u32 },
+    /// The server asks for a password and there is none.
+    NoPassword,
     /// SCRAM: the server does not know the password, or the exchange was tampered with.
     Scram(&'static str),
     /// TLS was required and the server has none.
@@ -107,6 +109,7 @@ impl fmt::Display for ProtocolError {
                 };
                 write!(f, "the server asks for {kind} (code {asked}), which is not allowed here")
             }
+            ProtocolError::NoPassword => write!(f, "the server asks for a password, and none is given"),
             ProtocolError::Scram(why) => write!(f, "SCRAM: {why}"),
             ProtocolError::NoTls => write!(f, "TLS is required and the server offers none"),
             ProtocolError::Tls(why) => write!(f, "TLS: {why}"),

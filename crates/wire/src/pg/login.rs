@@ -1,6 +1,9 @@
 //! Who logs in, and on which terms?
 
+use super::scram::Salted;
+use rustls::ClientConfig;
 use std::fmt;
+use std::sync::Arc;
 
 /// What the bytes travel over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +23,16 @@ pub struct Login {
     pub parameters: Vec<(String, String)>,
     /// Keep what ParameterStatus tells, for `Channel::parameter`. Costs about 1 KiB for each connection.
     pub keep_parameters: bool,
+    /// How the server may let us prove who we are.
+    pub methods: Methods,
+    pub channel_binding: ChannelBinding,
+    pub ssl: SslMode,
+    /// The terms of TLS, from `tls::config`. Without them it is neither asked for nor, where `ssl` requires it, done
+    /// without.
+    pub tls: Option<Arc<ClientConfig>>,
+    /// The server's name as the user wrote it: announced (SNI) and compared with its certificate.
+    pub host: String,
+    pub(super) salted: Salted,
 }
 
 impl Login {
@@ -31,7 +44,84 @@ impl Login {
             password: None,
             parameters: Vec::new(),
             keep_parameters: false,
+            methods: Methods::default(),
+            channel_binding: ChannelBinding::Prefer,
+            ssl: SslMode::Disable,
+            tls: None,
+            host: String::new(),
+            salted: Salted::default(),
         }
+    }
+
+    /// How the first connection is protected.
+    pub(super) fn first_attempt(&self, transport: Transport) -> Encryption {
+        match (transport, self.ssl, &self.tls) {
+            (Transport::Unix, ..)
+            | (_, SslMode::Disable | SslMode::Allow, _)
+            | (_, SslMode::Prefer, None) => Encryption::Plain,
+            _ => Encryption::Tls,
+        }
+    }
+
+    /// How a second connection is to be tried after the server turned the first away, as libpq does.
+    pub(super) fn second_attempt(&self, transport: Transport, first: Encryption) -> Option<Encryption> {
+        match (transport, self.ssl, first) {
+            (Transport::Tcp, SslMode::Prefer, Encryption::Tls) => Some(Encryption::Plain),
+            (Transport::Tcp, SslMode::Allow, Encryption::Plain) if self.tls.is_some() => {
+                Some(Encryption::Tls)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a connection is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encryption {
+    Plain,
+    Tls,
+}
+
+/// When TLS is used and what it must prove; libpq's `sslmode`. Never on Unix sockets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SslMode {
+    Disable,
+    /// First without; with, when the server turns that away.
+    Allow,
+    /// First with; without, when the server has none or turns that away.
+    #[default]
+    Prefer,
+    /// With TLS. The certificate is checked only when roots are there.
+    Require,
+    /// The certificate must be signed by one of the roots.
+    VerifyCa,
+    /// And be for the host that was asked for.
+    VerifyFull,
+}
+
+/// Whether SCRAM is tied to the TLS connection; libpq's `channel_binding`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChannelBinding {
+    Disable,
+    #[default]
+    Prefer,
+    Require,
+}
+
+/// Kinds of authentication that are allowed; libpq's `require_auth`, except that a clear-text password must be allowed
+/// by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Methods {
+    /// `trust`, `peer`, `cert`: the server asks nothing.
+    pub none: bool,
+    pub clear_text: bool,
+    pub md5: bool,
+    pub scram: bool,
+}
+
+impl Default for Methods {
+    fn default() -> Methods {
+        Methods { none: true, clear_text: false, md5: true, scram: true }
     }
 }
 
@@ -61,5 +151,38 @@ impl Drop for Secret {
         let mut bytes = std::mem::take(&mut self.0).into_bytes();
         bytes.fill(0);
         std::hint::black_box(&bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_never_shown() {
+        let mut login = Login::new("bench", "");
+        login.password = Some(Secret::new("hunter2"));
+        assert!(!format!("{login:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn attempts() {
+        let check = |ssl: SslMode, expected: &str| {
+            let mut login = Login::new("bench", "");
+            login.ssl = ssl;
+            let identity = crate::tls::Identity::default();
+            login.tls = crate::tls::config(SslMode::Require, &identity, Default::default()).ok();
+            let shown = [Transport::Tcp, Transport::Unix].map(|transport| {
+                let first = login.first_attempt(transport);
+                format!("{first:?} then {:?}", login.second_attempt(transport, first))
+            });
+            assert_eq!(shown.join("; "), expected);
+        };
+        check(SslMode::Disable, "Plain then None; Plain then None");
+        check(SslMode::Allow, "Plain then Some(Tls); Plain then None");
+        check(SslMode::Prefer, "Tls then Some(Plain); Plain then None");
+        check(SslMode::Require, "Tls then None; Plain then None");
+        check(SslMode::VerifyCa, "Tls then None; Plain then None");
+        check(SslMode::VerifyFull, "Tls then None; Plain then None");
     }
 }

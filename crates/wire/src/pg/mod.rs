@@ -1,5 +1,6 @@
 //! PostgreSQL protocol 3.0, seen from a client. Source: PostgreSQL manual, chapter 55 "Frontend/Backend Protocol".
 
+mod auth;
 mod channel;
 pub mod compile;
 mod event;
@@ -7,9 +8,11 @@ mod frontend;
 mod login;
 mod message;
 mod scan;
+mod scram;
+mod session;
 
 pub use channel::Channel;
 pub use event::{Event, ProtocolError, Reply, Status};
 pub use frontend::{cancel_request, copy_data, copy_done, copy_fail, terminate};
-pub use login::{Login, Secret, Transport};
+pub use login::{ChannelBinding, Encryption, Login, Methods, Secret, SslMode, Transport};
 pub use message::{Column, Columns, Notice, Row};

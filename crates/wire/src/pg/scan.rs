@@ -23,9 +23,9 @@ pub(super) struct Scanner {
     pub reply: Reply,
     pub watch: bool,
     /// Messages are those of a log-in.
-    pub login: bool,
+    login: bool,
     /// ParameterStatus is of interest.
-    pub parameters: bool,
+    parameters: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -117,6 +117,12 @@ impl Scanner {
                 }
             }
         }
+    }
+
+    /// Log-in is over.
+    pub fn open(&mut self) {
+        self.login = false;
+        self.reply = Reply::EMPTY;
     }
 
     /// The message found last, when its body is `Body::Held`.

@@ -1,0 +1,256 @@
+//! How do we answer the server's question who we are?
+
+use super::frontend::append;
+use super::scram::{Binding, Exchange};
+use super::{ChannelBinding, Login, ProtocolError};
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::message::frontend;
+
+/// The state of one log-in's authentication.
+#[derive(Debug)]
+pub(super) struct Proof {
+    nonce: [u8; 18],
+    /// A password, or the proof of one, is under way or done.
+    begun: bool,
+    scram: Option<Exchange>,
+    /// The server has proved that it knows the password too.
+    server_proved: bool,
+    /// What the proof travels in.
+    pub cover: Cover,
+}
+
+pub(super) enum Answer {
+    /// The server lets us in, and may.
+    Accepted,
+    /// Nothing to send.
+    Silence,
+    Send(Vec<u8>),
+}
+
+/// What of TLS matters here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cover {
+    Plain,
+    /// `tls-server-end-point` of the server's certificate, where it has one.
+    Tls(Option<Vec<u8>>),
+}
+
+impl Proof {
+    pub fn new(nonce: [u8; 18]) -> Proof {
+        Proof { nonce, begun: false, scram: None, server_proved: false, cover: Cover::Plain }
+    }
+
+    /// Answers one authentication request.
+    pub fn answer(&mut self, login: &Login, request: &[u8]) -> Result<Answer, ProtocolError> {
+        let malformed = ProtocolError::Malformed { tag: b'R' };
+        let (&asked, more) = request.split_first_chunk().ok_or(malformed)?;
+        let asked = u32::from_be_bytes(asked);
+        let refused = ProtocolError::Authentication { asked };
+        let password = || login.password.as_ref().ok_or(ProtocolError::NoPassword);
+        match asked {
+            OK => {
+                self.may_enter(login)?;
+                Ok(Answer::Accepted)
+            }
+            CLEAR_TEXT if !login.methods.clear_text => Err(refused),
+            MD5 if !login.methods.md5 => Err(refused),
+            SASL if !login.methods.scram => Err(refused),
+            CLEAR_TEXT | MD5 if login.channel_binding == ChannelBinding::Require => Err(UNBOUND),
+            CLEAR_TEXT | MD5 | SASL if std::mem::replace(&mut self.begun, true) => {
+                Err(ProtocolError::Unexpected { tag: b'R' })
+            }
+            CLEAR_TEXT => Ok(send_password(password()?.reveal())),
+            MD5 => {
+                let salt = more.try_into().map_err(|_| malformed)?;
+                Ok(send_password(&md5_hash(login.user.as_bytes(), password()?.reveal().as_bytes(), salt)))
+            }
+            SASL => {
+                password()?;
+                let (mechanism, binding) = choose(login.channel_binding, more, &self.cover)?;
+                let exchange = self.scram.insert(Exchange::new("", &self.nonce, binding));
+                let mut out = Vec::new();
+                append(&mut out, |out| {
+                    let first = exchange.first();
+                    frontend::sasl_initial_response(mechanism, first.as_bytes(), out)
+                        .expect("a short message");
+                });
+                Ok(Answer::Send(out))
+            }
+            SASL_CONTINUE => {
+                let exchange = self.scram.as_mut().ok_or(ProtocolError::Unexpected { tag: b'R' })?;
+                let password = password()?.reveal();
+                let proof = exchange.proof(more, |salt, rounds| login.salted.get(password, salt, rounds))?;
+                let mut out = Vec::new();
+                append(&mut out, |out| {
+                    frontend::sasl_response(proof.as_bytes(), out).expect("a short message");
+                });
+                Ok(Answer::Send(out))
+            }
+            SASL_FINAL => {
+                self.scram.as_ref().ok_or(ProtocolError::Unexpected { tag: b'R' })?.verify(more)?;
+                self.server_proved = true;
+                Ok(Answer::Silence)
+            }
+            _ => Err(refused),
+        }
+    }
+
+    /// Whether `AuthenticationOk` may come now.
+    fn may_enter(&self, login: &Login) -> Result<(), ProtocolError> {
+        match &self.scram {
+            Some(_) if !self.server_proved => {
+                Err(ProtocolError::Scram("the server did not prove that it knows the password"))
+            }
+            exchange if login.channel_binding == ChannelBinding::Require => {
+                if exchange.as_ref().is_some_and(Exchange::is_bound) { Ok(()) } else { Err(UNBOUND) }
+            }
+            _ if !self.begun && !login.methods.none => Err(ProtocolError::Authentication { asked: OK }),
+            _ => Ok(()),
+        }
+    }
+}
+
+// Source: PostgreSQL's `libpq/pqcomm.h`, AUTH_REQ_…
+const OK: u32 = 0;
+const CLEAR_TEXT: u32 = 3;
+const MD5: u32 = 5;
+const SASL: u32 = 10;
+const SASL_CONTINUE: u32 = 11;
+const SASL_FINAL: u32 = 12;
+
+const UNBOUND: ProtocolError = ProtocolError::Scram("channel_binding=require, and the server does not bind");
+
+/// The mechanism to use of those the server offers.
+fn choose(
+    wish: ChannelBinding,
+    offered: &[u8],
+    cover: &Cover,
+) -> Result<(&'static str, Binding), ProtocolError> {
+    const PLAIN: &str = "SCRAM-SHA-256";
+    const PLUS: &str = "SCRAM-SHA-256-PLUS";
+    let offers = |name: &str| offered.split(|it| *it == 0).any(|it| it == name.as_bytes());
+    let binding = match (wish, cover) {
+        (_, Cover::Plain) if offers(PLUS) => {
+            return Err(ProtocolError::Scram("the server offers channel binding without TLS"));
+        }
+        (ChannelBinding::Disable, _) | (_, Cover::Plain | Cover::Tls(None)) => Binding::No,
+        (_, Cover::Tls(Some(hash))) if offers(PLUS) => return Ok((PLUS, Binding::EndPoint(hash.clone()))),
+        (_, Cover::Tls(Some(_))) => Binding::NotOffered,
+    };
+    if wish == ChannelBinding::Require {
+        Err(UNBOUND)
+    } else if offers(PLAIN) {
+        Ok((PLAIN, binding))
+    } else {
+        Err(ProtocolError::Authentication { asked: SASL })
+    }
+}
+
+fn send_password(text: &str) -> Answer {
+    let mut out = Vec::new();
+    append(&mut out, |out| frontend::password_message(text.as_bytes(), out).expect("no NUL in a password"));
+    Answer::Send(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Methods, Secret};
+    use super::*;
+
+    fn login(change: impl FnOnce(&mut Login)) -> Login {
+        let mut login = Login::new("postgres", "");
+        login.password = Some(Secret::new("secret"));
+        change(&mut login);
+        login
+    }
+
+    /// Each request in turn; the last answer, or the first error.
+    fn check(login: &Login, cover: &Cover, requests: &[&[u8]], expected: &str) {
+        let mut proof = Proof::new([0; 18]);
+        proof.cover = cover.clone();
+        let mut shown = String::new();
+        for request in requests {
+            shown = match proof.answer(login, request) {
+                Ok(Answer::Accepted) => "in".into(),
+                Ok(Answer::Silence) => "-".into(),
+                Ok(Answer::Send(bytes)) => bytes[5..].escape_ascii().to_string(),
+                Err(error) => error.to_string(),
+            };
+        }
+        assert_eq!(shown, expected, "{requests:?}");
+    }
+
+    const ASK_MD5: &[u8] = b"\0\0\0\x05\x93\xc4\x2d\x56";
+    const ASK_CLEAR: &[u8] = b"\0\0\0\x03";
+    const LET_IN: &[u8] = b"\0\0\0\0";
+    const ASK_SCRAM: &[u8] = b"\0\0\0\x0aSCRAM-SHA-256\0\0";
+    const ASK_PLUS: &[u8] = b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
+    const CONTINUE: &[u8] = b"\0\0\0\x0br=AAAAAAAAAAAAAAAAAAAAAAAAx,s=W22Z,i=1";
+
+    #[test]
+    fn passwords() {
+        let usual = login(|_| {});
+        let plain = &Cover::Plain;
+        // "md5" md5(md5("secret" "postgres") salt), computed by Python's hashlib.
+        check(&usual, plain, &[ASK_MD5], "md5736d15b5a70d36a1be8aeed2487d15a0\\x00");
+        check(&usual, plain, &[ASK_MD5, LET_IN], "in");
+        check(&usual, plain, &[ASK_MD5, ASK_MD5], "message 'R' may not come now");
+        check(&usual, plain, &[b"\0\0\0\x05abc"], "message 'R' contradicts itself");
+        check(&usual, plain, &[b"\0\0\0"], "message 'R' contradicts itself");
+        let refused = "the server asks for a clear-text password (code 3), which is not allowed here";
+        check(&usual, plain, &[ASK_CLEAR], refused);
+        let clear = login(|it| it.methods.clear_text = true);
+        check(&clear, plain, &[ASK_CLEAR], "secret\\x00");
+        let refused = "the server asks for GSSAPI (code 7), which is not allowed here";
+        check(&usual, plain, &[b"\0\0\0\x07"], refused);
+        let without = login(|it| it.password = None);
+        for asked in [ASK_MD5, ASK_SCRAM] {
+            check(&without, plain, &[asked], "the server asks for a password, and none is given");
+        }
+    }
+
+    #[test]
+    fn a_server_that_asks_for_less() {
+        let strict =
+            login(|it| it.methods = Methods { none: false, clear_text: false, md5: false, scram: true });
+        let plain = &Cover::Plain;
+        check(&login(|_| {}), plain, &[LET_IN], "in");
+        let refused = "the server asks for no authentication at all (code 0), which is not allowed here";
+        check(&strict, plain, &[LET_IN], refused);
+        let refused = "the server asks for an MD5 password (code 5), which is not allowed here";
+        check(&strict, plain, &[ASK_MD5], refused);
+        let unproved = "SCRAM: the server did not prove that it knows the password";
+        check(&strict, plain, &[ASK_SCRAM, LET_IN], unproved);
+        check(&strict, plain, &[ASK_SCRAM, CONTINUE, LET_IN], unproved);
+        check(&strict, plain, &[CONTINUE], "message 'R' may not come now");
+        check(&strict, plain, &[b"\0\0\0\x0cv="], "message 'R' may not come now");
+        check(&strict, plain, &[ASK_SCRAM, CONTINUE, CONTINUE], "SCRAM: the server asks twice");
+        let refused = "the server asks for SASL (code 10), which is not allowed here";
+        check(&strict, plain, &[b"\0\0\0\x0aOAUTHBEARER\0\0"], refused);
+    }
+
+    #[test]
+    fn channel_binding() {
+        let with = |wish| login(|it| it.channel_binding = wish);
+        let (disable, prefer, require) =
+            (with(ChannelBinding::Disable), with(ChannelBinding::Prefer), with(ChannelBinding::Require));
+        let tls = &Cover::Tls(Some(b"hash".to_vec()));
+        let first = |mechanism: &str, header: &str| {
+            let first = format!("{header}n=,r=AAAAAAAAAAAAAAAAAAAAAAAA");
+            let length = (first.len() as u32).to_be_bytes().escape_ascii().to_string();
+            format!("{mechanism}\\x00{length}{first}")
+        };
+        check(&prefer, tls, &[ASK_PLUS], &first("SCRAM-SHA-256-PLUS", "p=tls-server-end-point,,"));
+        check(&require, tls, &[ASK_PLUS], &first("SCRAM-SHA-256-PLUS", "p=tls-server-end-point,,"));
+        check(&disable, tls, &[ASK_PLUS], &first("SCRAM-SHA-256", "n,,"));
+        check(&prefer, tls, &[ASK_SCRAM], &first("SCRAM-SHA-256", "y,,"));
+        check(&prefer, &Cover::Tls(None), &[ASK_PLUS], &first("SCRAM-SHA-256", "n,,"));
+        check(&prefer, &Cover::Plain, &[ASK_SCRAM], &first("SCRAM-SHA-256", "n,,"));
+        let lie = "SCRAM: the server offers channel binding without TLS";
+        check(&prefer, &Cover::Plain, &[ASK_PLUS], lie);
+        let unbound = "SCRAM: channel_binding=require, and the server does not bind";
+        for (cover, asked) in [(tls, ASK_SCRAM), (&Cover::Plain, ASK_SCRAM), (tls, ASK_MD5), (tls, LET_IN)] {
+            check(&require, cover, &[asked], unbound);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! How is a password proved without being shown?
+//!
+//! SCRAM-SHA-256 and -PLUS, client's side. Sources: RFC 5802, RFC 7677; PostgreSQL manual, "SASL Authentication".
+
+use super::ProtocolError;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as BASE64;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::sync::Mutex;
+
+/// Rounds of hashing a server may ask for: about a quarter of a second of CPU. PostgreSQL's default is 4096.
+const ITERATIONS_MAX: u32 = 1_000_000;
+
+type Hash = [u8; 32];
+
+/// What ties the proof to the TLS connection it travels over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Binding {
+    /// No TLS, or the client does not want it.
+    No,
+    /// The client could, and the server did not offer it.
+    NotOffered,
+    /// `tls-server-end-point`: the hash of the server's certificate.
+    EndPoint(Vec<u8>),
+}
+
+impl Binding {
+    fn header(&self) -> &'static str {
+        match self {
+            Binding::No => "n,,",
+            Binding::NotOffered => "y,,",
+            Binding::EndPoint(_) => "p=tls-server-end-point,,",
+        }
+    }
+
+    fn data(&self) -> &[u8] {
+        if let Binding::EndPoint(hash) = self { hash } else { &[] }
+    }
+}
+
+/// One exchange: first message, proof, check of the server.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    binding: Binding,
+    /// Client's first message without the header.
+    first: String,
+    /// What the server must answer to show that it knows the password too.
+    expected: Option<Hash>,
+}
+
+impl Exchange {
+    /// Begins, with a nonce of 24 printable characters made of `random`. PostgreSQL takes the user from the
+    /// StartupMessage and ignores the one here.
+    pub fn new(user: &str, random: &[u8; 18], binding: Binding) -> Exchange {
+        Exchange { binding, first: format!("n={user},r={}", BASE64.encode(random)), expected: None }
+    }
+
+    /// Client's first message.
+    pub fn first(&self) -> String {
+        format!("{}{}", self.binding.header(), self.first)
+    }
+
+    /// Answers the server's first message with the proof. `salted` gives the salted password for (salt, iterations).
+    pub fn proof(
+        &mut self,
+        server_first: &[u8],
+        salted: impl FnOnce(&[u8], u32) -> Hash,
+    ) -> Result<String, ProtocolError> {
+        let bad = ProtocolError::Scram("the server's first message cannot be read");
+        let server_first = std::str::from_utf8(server_first).map_err(|_| bad)?;
+        let mut parts = server_first.split(',');
+        let mut part = |name: &str| parts.next()?.strip_prefix(name);
+        let nonce = part("r=").ok_or(bad)?;
+        let salt = part("s=").and_then(|it| BASE64.decode(it).ok()).filter(|it| !it.is_empty()).ok_or(bad)?;
+        let iterations: u32 = part("i=").and_then(|it| it.parse().ok()).ok_or(bad)?;
+        if self.expected.is_some() {
+            return Err(ProtocolError::Scram("the server asks twice"));
+        }
+        let own = self.first.rsplit_once("r=").map_or("", |it| it.1);
+        if nonce.len() <= own.len() || !nonce.starts_with(own) {
+            return Err(ProtocolError::Scram("the server answers somebody else"));
+        }
+        if !(1..=ITERATIONS_MAX).contains(&iterations) {
+            return Err(ProtocolError::Scram("the server asks for too many iterations"));
+        }
+        let salted = salted(&salt, iterations);
+        let header = [self.binding.header().as_bytes(), self.binding.data()].concat();
+        let unproved = format!("c={},r={nonce}", BASE64.encode(header));
+        let exchange = format!("{},{server_first},{unproved}", self.first);
+        let key = hmac(&salted, b"Client Key");
+        let signature = hmac(&Sha256::digest(key), exchange.as_bytes());
+        let proof: Vec<u8> = key.iter().zip(signature).map(|(a, b)| a ^ b).collect();
+        self.expected = Some(hmac(&hmac(&salted, b"Server Key"), exchange.as_bytes()));
+        Ok(format!("{unproved},p={}", BASE64.encode(proof)))
+    }
+
+    /// Checks the server's last message.
+    pub fn verify(&self, server_last: &[u8]) -> Result<(), ProtocolError> {
+        let signature = server_last.strip_prefix(b"v=").and_then(|it| BASE64.decode(it).ok());
+        match (&self.expected, signature) {
+            (Some(expected), Some(signature)) if *expected == *signature => Ok(()),
+            _ => Err(ProtocolError::Scram("the server does not know the password")),
+        }
+    }
+
+    /// The proof is tied to the TLS connection.
+    pub fn is_bound(&self) -> bool {
+        matches!(self.binding, Binding::EndPoint(_))
+    }
+}
+
+/// Salted passwords by salt and iterations: each costs about 0.9 ms of CPU for 4096 iterations, and all connections to
+/// one server need the same.
+#[derive(Default)]
+pub(super) struct Salted(Mutex<Vec<(Vec<u8>, u32, Hash)>>);
+
+impl Salted {
+    /// A server has one salt for each user; a cluster behind a balancer has a few.
+    const KEPT: usize = 16;
+
+    pub fn get(&self, password: &str, salt: &[u8], iterations: u32) -> Hash {
+        let lock = || self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(known) = lock().iter().find(|it| it.0 == salt && it.1 == iterations) {
+            return known.2;
+        }
+        // Not under the lock: threads may do the same work once, none waits for another.
+        let hash = salt_password(password, salt, iterations);
+        let mut known = lock();
+        if known.len() == Salted::KEPT {
+            known.remove(0);
+        }
+        known.push((salt.to_vec(), iterations, hash));
+        hash
+    }
+}
+
+impl std::fmt::Debug for Salted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Salted(***)")
+    }
+}
+
+/// `Hi` of RFC 5802: PBKDF2 with one block.
+fn salt_password(password: &str, salt: &[u8], iterations: u32) -> Hash {
+    // PostgreSQL uses the password as it is when it cannot be prepared.
+    let password = stringprep::saslprep(password).unwrap_or(Cow::Borrowed(password));
+    let keyed = keyed(password.as_bytes());
+    let mut last =
+        Hash::from(keyed.clone().chain_update(salt).chain_update([0, 0, 0, 1]).finalize().into_bytes());
+    let mut all = last;
+    for _ in 1..iterations {
+        last = keyed.clone().chain_update(last).finalize().into_bytes().into();
+        all.iter_mut().zip(last).for_each(|(all, last)| *all ^= last);
+    }
+    all
+}
+
+fn hmac(key: &[u8], text: &[u8]) -> Hash {
+    keyed(key).chain_update(text).finalize().into_bytes().into()
+}
+
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).expect("any length of key will do")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &[u8] =
+        b"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096";
+    const LAST: &[u8] = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
+
+    /// RFC 7677, section 3, whose nonce is not of our making.
+    fn vector() -> Exchange {
+        Exchange { binding: Binding::No, first: "n=user,r=rOprNGfwEbeRWgbNEkqO".into(), expected: None }
+    }
+
+    #[test]
+    fn rfc_7677() {
+        let mut exchange = vector();
+        assert_eq!(exchange.first(), "n,,n=user,r=rOprNGfwEbeRWgbNEkqO");
+        let cache = Salted::default();
+        let proof = exchange.proof(FIRST, |salt, iterations| cache.get("pencil", salt, iterations));
+        assert_eq!(
+            proof.unwrap(),
+            "c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
+        );
+        assert_eq!(exchange.verify(LAST), Ok(()));
+        assert_eq!(cache.0.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_server_that_does_not_know_the_password() {
+        let mut exchange = vector();
+        let unproved = exchange.verify(LAST);
+        exchange.proof(FIRST, |salt, iterations| salt_password("pencil", salt, iterations)).unwrap();
+        let tampered = b"v=7rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
+        for last in [&tampered[..], b"v=", b"", b"e=other-error", &LAST[..20], b"v=6rri"] {
+            assert_eq!(exchange.verify(last), unproved, "{}", last.escape_ascii());
+        }
+        assert_eq!(unproved, Err(ProtocolError::Scram("the server does not know the password")));
+    }
+
+    #[test]
+    fn first_messages_of_a_server() {
+        let check = |first: &str, expected: &str| {
+            let shown = match vector().proof(first.as_bytes(), |_, _| [0; 32]) {
+                Ok(_) => "ok".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(shown, expected, "{first}");
+        };
+        let unreadable = "SCRAM: the server's first message cannot be read";
+        check("r=rOprNGfwEbeRWgbNEkqOx,s=W22Z,i=1", "ok");
+        check("r=rOprNGfwEbeRWgbNEkqOx,s=W22Z,i=1,x=extension", "ok");
+        check("", unreadable);
+        check("r=rOprNGfwEbeRWgbNEkqOx", unreadable);
+        check("r=rOprNGfwEbeRWgbNEkqOx,s=,i=1", unreadable);
+        check("r=rOprNGfwEbeRWgbNEkqOx,s=?,i=1", unreadable);
+        check("r=rOprNGfwEbeRWgbNEkqOx,s=W22Z,i=-1", unreadable);
+        check("r=rOprNGfwEbeRWgbNEkqOx,s=W22Z,i=99999999999", unreadable);
+        check("r=rOprNGfwEbeRWgbNEkqOx,s=W22Z,i=0", "SCRAM: the server asks for too many iterations");
+        check("r=rOprNGfwEbeRWgbNEkqOx,s=W22Z,i=1000001", "SCRAM: the server asks for too many iterations");
+        check("r=rOprNGfwEbeRWgbNEkqO,s=W22Z,i=1", "SCRAM: the server answers somebody else");
+        check("r=sOprNGfwEbeRWgbNEkqOx,s=W22Z,i=1", "SCRAM: the server answers somebody else");
+        check("m=x,r=rOprNGfwEbeRWgbNEkqOx,s=W22Z,i=1", unreadable);
+    }
+
+    #[test]
+    fn the_header_says_how_the_exchange_is_bound() {
+        let check = |binding: Binding, first: &str, last: &str| {
+            let mut exchange = Exchange::new("", &[0; 18], binding);
+            assert_eq!(exchange.first(), first);
+            let proof = exchange.proof(b"r=AAAAAAAAAAAAAAAAAAAAAAAAx,s=W22Z,i=1", |_, _| [0; 32]).unwrap();
+            assert_eq!(proof.split(',').next(), Some(last));
+        };
+        check(Binding::No, "n,,n=,r=AAAAAAAAAAAAAAAAAAAAAAAA", "c=biws");
+        check(Binding::NotOffered, "y,,n=,r=AAAAAAAAAAAAAAAAAAAAAAAA", "c=eSws");
+        check(
+            Binding::EndPoint(b"hash".to_vec()),
+            "p=tls-server-end-point,,n=,r=AAAAAAAAAAAAAAAAAAAAAAAA",
+            "c=cD10bHMtc2VydmVyLWVuZC1wb2ludCwsaGFzaA==",
+        );
+    }
+
+    #[test]
+    fn the_cache_forgets_the_oldest() {
+        let cache = Salted::default();
+        for salt in 0..40 {
+            cache.get("p", &[salt], 1);
+        }
+        let known = cache.0.lock().unwrap();
+        assert_eq!((known.len(), known[0].0[0]), (Salted::KEPT, 24));
+    }
+}

@@ -1,0 +1,204 @@
+//! What has the server told this session so far, and what is to be answered?
+//!
+//! The protocol on plain bytes; what they travel in is the channel's matter.
+
+use super::auth::{Answer, Cover, Proof};
+use super::frontend::append;
+use super::message::text;
+use super::scan::{Body, Found, Scanner, status};
+use super::{Columns, Event, Login, Notice, ProtocolError, Reply, Row};
+use crate::Code;
+use postgres_protocol::message::frontend;
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub(super) struct Session {
+    pub login: Arc<Login>,
+    scanner: Scanner,
+    stage: Stage,
+    /// There while authenticating.
+    proof: Option<Box<Proof>>,
+    /// The server answered the StartupMessage with an error that another manner of connecting might avoid.
+    pub turned_away: bool,
+    pub backend: Option<(i32, i32)>,
+    parameters: Vec<(Box<str>, Box<str>)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The server has yet to accept who we are.
+    Authenticating,
+    /// It has, and prepares the session.
+    Accepted,
+    Open,
+}
+
+/// What came of a prefix of the input.
+pub(super) enum Step {
+    More,
+    Ready(Reply),
+    /// An event, see `Session::event`.
+    Event {
+        tag: u8,
+        body: Body,
+    },
+    Send(Vec<u8>),
+}
+
+impl Session {
+    pub fn new(login: Arc<Login>, nonce: [u8; 18]) -> Session {
+        Session {
+            scanner: Scanner::new(login.keep_parameters),
+            login,
+            stage: Stage::Authenticating,
+            proof: Some(Box::new(Proof::new(nonce))),
+            turned_away: false,
+            backend: None,
+            parameters: Vec::new(),
+        }
+    }
+
+    /// The StartupMessage.
+    pub fn startup(&self) -> Vec<u8> {
+        let login = &self.login;
+        let name = [("user", login.user.as_str()), ("database", login.database.as_str())];
+        let named = name.into_iter().filter(|it| !it.1.is_empty());
+        let more = login.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let mut out = Vec::new();
+        append(&mut out, |out| {
+            frontend::startup_message(named.chain(more), out).expect("no NUL in a start-up parameter");
+        });
+        out
+    }
+
+    #[inline]
+    pub fn next(&mut self, input: &mut &[u8]) -> Result<Step, ProtocolError> {
+        loop {
+            let before = *input;
+            match self.scanner.next(input)? {
+                Found::More => return Ok(Step::More),
+                Found::Ready(reply) => return Ok(Step::Ready(reply)),
+                Found::Message { tag, body } => {
+                    let consumed = &before[..before.len() - input.len()];
+                    let held = self.scanner.take_held();
+                    let next = self.interpret(tag, body, body.of(consumed, &held));
+                    self.scanner.put_back(held);
+                    if let Some(step) = next? {
+                        return Ok(step);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The event of the last step; `consumed` is what that step consumed.
+    pub fn event<'a>(&'a self, tag: u8, body: Body, consumed: &'a [u8]) -> Result<Event<'a>, ProtocolError> {
+        let inside = body.of(consumed, self.scanner.held());
+        Ok(match tag {
+            b'E' => Event::Error(Notice::new(inside, tag)?),
+            b'N' => Event::Notice(Notice::new(inside, tag)?),
+            b'D' => Event::Row(Row::new(inside)?),
+            b'T' => Event::Columns(Columns::new(inside)?),
+            b'C' => Event::Done(text(inside).ok_or(ProtocolError::Malformed { tag })?),
+            b'G' => Event::CopyIn,
+            _ => Event::Opened,
+        })
+    }
+
+    pub fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// TLS stands; this ties SCRAM to it.
+    pub fn set_cover(&mut self, cover: Cover) {
+        if let Some(proof) = &mut self.proof {
+            proof.cover = cover;
+        }
+    }
+
+    pub fn watch(&mut self, on: bool) {
+        self.scanner.watch = on;
+    }
+
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|it| &*it.0 == name).map(|it| &*it.1)
+    }
+
+    /// Bytes on the heap, without what `Login` shares.
+    pub fn memory(&self) -> usize {
+        let parameters = &self.parameters;
+        let texts: usize = parameters.iter().map(|it| it.0.len() + it.1.len()).sum();
+        let proof = self.proof.as_ref().map_or(0, |it| size_of_val(&**it));
+        self.scanner.memory() + proof + parameters.capacity() * size_of::<(Box<str>, Box<str>)>() + texts
+    }
+
+    /// Acts on a message. `None` when that is all.
+    fn interpret(&mut self, tag: u8, body: Body, inside: &[u8]) -> Result<Option<Step>, ProtocolError> {
+        match tag {
+            b'E' => {
+                let code = Notice::new(inside, tag)?.code();
+                self.scanner.reply.error.get_or_insert(code);
+                self.turned_away |= self.stage == Stage::Authenticating && code != CANNOT_CONNECT_NOW;
+            }
+            b'N' => {
+                let local = Notice::new(inside, tag)?.field(b'R') == Some(b"SyncRepWaitForLSN");
+                self.scanner.reply.local_only |= local;
+            }
+            b'S' => {
+                self.keep(inside).ok_or(ProtocolError::Malformed { tag })?;
+                return Ok(None);
+            }
+            b'D' | b'T' | b'C' | b'G' => {}
+            _ => return self.log_in(tag, body, inside),
+        }
+        Ok(Some(Step::Event { tag, body }))
+    }
+
+    /// A message that only comes before the session is open.
+    fn log_in(&mut self, tag: u8, body: Body, inside: &[u8]) -> Result<Option<Step>, ProtocolError> {
+        match (tag, self.stage, &mut self.proof) {
+            (b'R', Stage::Authenticating, Some(proof)) => match proof.answer(&self.login, inside)? {
+                Answer::Silence => Ok(None),
+                Answer::Send(bytes) => Ok(Some(Step::Send(bytes))),
+                Answer::Accepted => {
+                    self.stage = Stage::Accepted;
+                    self.proof = None;
+                    Ok(None)
+                }
+            },
+            (b'K', Stage::Accepted, _) => {
+                let (pid, key) = inside.split_at(4);
+                let number = |it: &[u8]| it.try_into().map(i32::from_be_bytes).ok();
+                self.backend = number(pid).zip(number(key));
+                Ok(None)
+            }
+            (b'Z', Stage::Accepted, _) => {
+                status(inside)?;
+                self.stage = Stage::Open;
+                self.scanner.open();
+                Ok(Some(Step::Event { tag, body }))
+            }
+            _ => Err(ProtocolError::Unexpected { tag }),
+        }
+    }
+
+    /// Keeps what ParameterStatus says.
+    fn keep(&mut self, inside: &[u8]) -> Option<()> {
+        let name = text(inside)?;
+        let value = text(&inside[name.len() + 1..])?;
+        if self.parameters.len() == PARAMETERS_MAX {
+            return Some(());
+        }
+        let (name, value) = (String::from_utf8_lossy(name).into(), String::from_utf8_lossy(value).into());
+        match self.parameters.iter_mut().find(|it| it.0 == name) {
+            Some(known) => known.1 = value,
+            None => self.parameters.push((name, value)),
+        }
+        Some(())
+    }
+}
+
+/// The server starts, stops or is a standby that takes no connections: no manner of connecting helps.
+const CANNOT_CONNECT_NOW: Code = Code::SqlState(*b"57P03");
+/// Servers report about fifteen parameters.
+const PARAMETERS_MAX: usize = 100;

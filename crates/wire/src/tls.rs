@@ -1,0 +1,329 @@
+//! Whose server is this, and may we speak with it in secret?
+//!
+//! TLS is rustls's, which reads the time for a certificate's validity and draws the handshake's randomness itself.
+
+use crate::pg::SslMode;
+use crate::x509::{self, Certificate};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{Resumption, verify_server_cert_signed_by_trust_anchor};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls13_signature_with_raw_key};
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{ProtocolVersion, SupportedProtocolVersion, version};
+use std::fmt;
+use std::sync::Arc;
+
+/// What a client needs for TLS, as PEM text.
+#[derive(Clone, Copy, Default)]
+pub struct Identity<'a> {
+    /// `sslrootcert`: who may sign the server's certificate. Without it the certificate is not checked.
+    pub roots: Option<&'a [u8]>,
+    /// `sslcert`: the client's certificate, followed by the intermediate ones.
+    pub certificate: Option<&'a [u8]>,
+    /// `sslkey`: its private key, unencrypted.
+    pub key: Option<&'a [u8]>,
+}
+
+impl fmt::Debug for Identity<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = |it: Option<&[u8]>| it.map(<[u8]>::len);
+        write!(f, "Identity {:?} {:?} {:?} bytes", held(self.roots), held(self.certificate), held(self.key))
+    }
+}
+
+/// Why no TLS client can be made of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// `sslmode` wants the certificate checked and there is nothing to check it with.
+    RootsMissing,
+    /// No certificate in what should hold `what`; rustls's words.
+    Pem { what: &'static str, why: String },
+    /// A certificate without its key, or a key without its certificate.
+    Half { missing: &'static str },
+    /// The client's certificate and key do not go together, or are of an unknown kind.
+    Unusable { why: String },
+    /// No TLS version lies between the lowest and the highest wanted.
+    Versions,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::RootsMissing => {
+                write!(f, "sslmode asks to check the server's certificate, and sslrootcert is missing")
+            }
+            Problem::Pem { what, why } => write!(f, "{what}: {why}"),
+            Problem::Half { missing } => {
+                write!(f, "a client certificate needs both sslcert and sslkey; {missing} is missing")
+            }
+            Problem::Unusable { why } => write!(f, "the client certificate cannot be used: {why}"),
+            Problem::Versions => write!(f, "ssl_min_protocol_version is above ssl_max_protocol_version"),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// TLS versions, lowest and highest; libpq knows older ones, which rustls does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versions {
+    pub lowest: Version,
+    pub highest: Version,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    Tls12,
+    Tls13,
+}
+
+impl Default for Versions {
+    fn default() -> Versions {
+        Versions { lowest: Version::Tls12, highest: Version::Tls13 }
+    }
+}
+
+/// The terms on which all connections to one server speak TLS.
+///
+/// As libpq: roots, when given, are used in every mode but `disable`; `verify-ca` and `verify-full` cannot do without
+/// them; only `verify-full` compares the name. Sessions are not resumed: PostgreSQL offers no tickets, and every
+/// connection costs the same.
+pub fn config(
+    mode: SslMode,
+    identity: &Identity<'_>,
+    versions: Versions,
+) -> Result<Arc<ClientConfig>, Problem> {
+    let provider = Arc::new(ring::default_provider());
+    let roots = match identity.roots {
+        Some(pem) => Some(roots(pem)?),
+        None if matches!(mode, SslMode::VerifyCa | SslMode::VerifyFull) => return Err(Problem::RootsMissing),
+        None => None,
+    };
+    let known: [(Version, &SupportedProtocolVersion); 2] =
+        [(Version::Tls12, &version::TLS12), (Version::Tls13, &version::TLS13)];
+    let wanted = known.iter().filter(|it| (versions.lowest..=versions.highest).contains(&it.0));
+    let wanted: Vec<&SupportedProtocolVersion> = wanted.map(|it| it.1).collect();
+    let verifier = Verifier {
+        algorithms: provider.signature_verification_algorithms,
+        roots,
+        name: mode == SslMode::VerifyFull,
+    };
+    let unusable = |it: Error| Problem::Unusable { why: it.to_string() };
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&wanted)
+        .map_err(|_| Problem::Versions)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier));
+    let mut config = match (identity.certificate, identity.key) {
+        (Some(certificate), Some(key)) => {
+            let key = PrivateKeyDer::from_pem_slice(key).map_err(|it| unreadable("sslkey", &it))?;
+            builder.with_client_auth_cert(certificates("sslcert", certificate)?, key).map_err(unusable)?
+        }
+        (None, None) => builder.with_no_client_auth(),
+        (Some(_), None) => return Err(Problem::Half { missing: "sslkey" }),
+        (None, Some(_)) => return Err(Problem::Half { missing: "sslcert" }),
+    };
+    config.resumption = Resumption::disabled();
+    Ok(Arc::new(config))
+}
+
+fn roots(pem: &[u8]) -> Result<RootCertStore, Problem> {
+    let mut store = RootCertStore::empty();
+    for root in certificates("sslrootcert", pem)? {
+        store.add(root).map_err(|it| Problem::Pem { what: "sslrootcert", why: it.to_string() })?;
+    }
+    Ok(store)
+}
+
+fn certificates(what: &'static str, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Problem> {
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    match all {
+        Ok(none) if none.is_empty() => Err(unreadable(what, &pem::Error::NoItemsFound)),
+        Ok(all) => Ok(all),
+        Err(error) => Err(unreadable(what, &error)),
+    }
+}
+
+fn unreadable(what: &'static str, error: &pem::Error) -> Problem {
+    Problem::Pem { what, why: error.to_string() }
+}
+
+/// The name that is announced and checked. What is no DNS name (a socket's directory, an odd host) is announced as an
+/// address, that is not at all, and matches no certificate.
+pub(crate) fn server_name(host: &str) -> ServerName<'static> {
+    let nobody = ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into());
+    ServerName::try_from(host.to_owned()).unwrap_or(nobody)
+}
+
+/// What the connection is protected by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protection {
+    /// Such as `TLSv1.3`.
+    pub version: &'static str,
+    /// Such as `TLS13_AES_256_GCM_SHA384`.
+    pub cipher: &'static str,
+}
+
+impl fmt::Display for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.version, self.cipher)
+    }
+}
+
+pub(crate) fn protection(connection: &rustls::ClientConnection) -> Option<Protection> {
+    let version = match connection.protocol_version()? {
+        ProtocolVersion::TLSv1_2 => "TLSv1.2",
+        ProtocolVersion::TLSv1_3 => "TLSv1.3",
+        _ => "TLS",
+    };
+    let cipher = connection.negotiated_cipher_suite()?.suite().as_str().unwrap_or("unknown cipher");
+    Some(Protection { version, cipher })
+}
+
+/// The error in few words.
+pub(crate) fn words(error: &Error) -> &'static str {
+    match error {
+        Error::InvalidCertificate(it) => match it {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                "the server's certificate has expired"
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                "the server's certificate is not valid yet"
+            }
+            CertificateError::UnknownIssuer => "the server's certificate is signed by nobody in sslrootcert",
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                "the server's certificate is for another host"
+            }
+            CertificateError::BadSignature => "the server's certificate does not match its signature",
+            CertificateError::BadEncoding => "the server's certificate cannot be read",
+            _ => "the server's certificate is not acceptable",
+        },
+        Error::AlertReceived(alert) => alert.as_str().unwrap_or("the server sent an unknown alert"),
+        Error::PeerIncompatible(_) => "the server knows no common TLS version or cipher",
+        Error::PeerMisbehaved(_) => "the server broke the rules of TLS",
+        Error::InvalidMessage(_) => "the server's bytes are not TLS",
+        Error::NoCertificatesPresented => "the server showed no certificate",
+        Error::DecryptError => "a record cannot be decrypted",
+        _ => "the handshake failed",
+    }
+}
+
+#[derive(Debug)]
+struct Verifier {
+    algorithms: WebPkiSupportedAlgorithms,
+    roots: Option<RootCertStore>,
+    /// Compare the host's name too.
+    name: bool,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(roots) = &self.roots else { return Ok(ServerCertVerified::assertion()) };
+        let certificate = read(end_entity)?;
+        if certificate.version == 3 && !certificate.is_authority() {
+            let parsed = ParsedCertificate::try_from(end_entity)?;
+            verify_server_cert_signed_by_trust_anchor(
+                &parsed,
+                roots,
+                intermediates,
+                now,
+                self.algorithms.all,
+            )?;
+        } else {
+            self.signed_by_root(&certificate, roots, now)?;
+        }
+        if self.name && !certificate.is_for(&server_name.to_str()) {
+            return Err(CertificateError::NotValidForName.into());
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let certificate = read(cert)?;
+        let (kind, key) = certificate.key_parts().ok_or(CertificateError::BadEncoding)?;
+        let known = self.algorithms.mapping.iter().filter(|it| it.0 == dss.scheme).flat_map(|it| it.1);
+        let fits = |it: &&&dyn rustls::pki_types::SignatureVerificationAlgorithm| {
+            it.public_key_alg_id().as_ref() == kind
+        };
+        let mut tried = known.filter(fits).map(|it| it.verify_signature(key, message, dss.signature()));
+        if tried.any(|it| it.is_ok()) {
+            Ok(HandshakeSignatureValid::assertion())
+        } else {
+            Err(CertificateError::BadSignature.into())
+        }
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let key = SubjectPublicKeyInfoDer::from(read(cert)?.key);
+        verify_tls13_signature_with_raw_key(message, &key, dss, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
+
+impl Verifier {
+    /// A certificate that webpki does not take as a server's: a root must have signed it itself.
+    fn signed_by_root(
+        &self,
+        it: &Certificate<'_>,
+        roots: &RootCertStore,
+        now: UnixTime,
+    ) -> Result<(), Error> {
+        let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+        if now < it.not_before {
+            return Err(CertificateError::NotValidYet.into());
+        }
+        if now > it.not_after {
+            return Err(CertificateError::Expired.into());
+        }
+        let signs = |anchor: &rustls::pki_types::TrustAnchor<'_>| {
+            let (kind, key) = x509::key_parts(&anchor.subject_public_key_info)?;
+            let fits = |a: &&&dyn rustls::pki_types::SignatureVerificationAlgorithm| {
+                a.signature_alg_id().as_ref() == it.algorithm && a.public_key_alg_id().as_ref() == kind
+            };
+            let mut tried = self
+                .algorithms
+                .all
+                .iter()
+                .filter(fits)
+                .map(|a| a.verify_signature(key, it.signed, it.signature));
+            tried.any(|it| it.is_ok()).then_some(())
+        };
+        let mut issuers = roots.roots.iter().filter(|anchor| anchor.subject.as_ref() == it.issuer);
+        if issuers.any(|anchor| signs(anchor).is_some()) {
+            Ok(())
+        } else {
+            Err(CertificateError::UnknownIssuer.into())
+        }
+    }
+}
+
+fn read<'a>(der: &'a CertificateDer<'_>) -> Result<Certificate<'a>, Error> {
+    Certificate::read(der).ok_or_else(|| CertificateError::BadEncoding.into())
+}
+
+/// The provider whose randomness and ciphers are used; here so that tests make a server of the same.
+pub fn provider() -> CryptoProvider {
+    ring::default_provider()
+}
