@@ -1,6 +1,7 @@
 //! Which arrivals are one thread's, and when is its next one due?
 
 use super::ramp::{Ramp, ramps};
+use crate::random::Prng;
 use model::{Curve, Nanos, Spacing};
 
 /// One thread's share of a schedule's arrivals, in the order of time.
@@ -24,7 +25,7 @@ enum Place {
     Even { n: u64 },
     /// As a value of the curve's integral, counted from the begin of ramp `at`: a Poisson process of intensity 1,
     /// which the inverse of the integral stretches to one of the curve's.
-    Poisson { area: f64, chance: Chance },
+    Poisson { area: f64, chance: Prng },
 }
 
 impl Arrivals {
@@ -35,7 +36,7 @@ impl Arrivals {
         assert!(thread < threads, "threads are counted from 0");
         let place = match spacing {
             Spacing::Even => Place::Even { n: 0 },
-            Spacing::Poisson => Place::Poisson { area: 0.0, chance: Chance(seed) },
+            Spacing::Poisson => Place::Poisson { area: 0.0, chance: Prng::seeded(seed) },
         };
         let mut all = Arrivals { ramps: ramps(curve).into(), at: 0, threads, place, next: None };
         all.step(match spacing {
@@ -77,7 +78,7 @@ impl Arrivals {
             Place::Poisson { area, chance } => 'found: {
                 for _ in 0..n {
                     // One by one, so that the sums are rounded alike in every thread.
-                    *area += chance.exponential();
+                    *area += exponential(chance);
                     loop {
                         let Some(ramp) = self.ramps.get(self.at) else { break 'found None };
                         if *area < ramp.area {
@@ -103,21 +104,10 @@ impl Iterator for Arrivals {
     }
 }
 
-/// splitmix64.
-#[derive(Clone, Debug)]
-struct Chance(u64);
-
-impl Chance {
-    /// Exponentially distributed with mean 1.
-    #[inline]
-    fn exponential(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let uniform = ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64;
-        -(-uniform).ln_1p()
-    }
+/// Exponentially distributed with mean 1.
+#[inline]
+fn exponential(chance: &mut Prng) -> f64 {
+    -(-chance.f64()).ln_1p()
 }
 
 #[cfg(test)]
