@@ -39,9 +39,9 @@ pub struct Tally {
     clients: Vec<u64>,
     first: u32,
     /// Response times above it are counted.
-    pub limit: Nanos,
+    limit: Nanos,
     /// End of the window.
-    pub end: Nanos,
+    end: Nanos,
     filled: SyncSender<Box<Interval>>,
     empty: Receiver<Box<Interval>>,
     log: Option<Log>,
@@ -56,17 +56,17 @@ pub struct Log {
 }
 
 impl Tally {
-    /// For clients `first..first + clients`; full intervals go to `filled`, cleared ones come back by `empty`.
+    /// For clients `first..first + clients`; response times above `limit` are counted; full intervals go to `filled`, cleared ones come back by `empty`.
     pub fn new(
         (first, clients): (u32, u32),
         interval: Interval,
+        limit: Nanos,
         filled: SyncSender<Box<Interval>>,
         empty: Receiver<Box<Interval>>,
         log: Option<Log>,
     ) -> Tally {
-        let (limit, end) = (Nanos::MAX, Nanos::MAX);
         let clients = vec![0; clients as usize];
-        Tally { interval: Box::new(interval), clients, first, limit, end, filled, empty, log }
+        Tally { interval: Box::new(interval), clients, first, limit, end: Nanos::MAX, filled, empty, log }
     }
 
     /// The last interval, and the transactions by client.

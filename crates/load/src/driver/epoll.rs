@@ -33,7 +33,7 @@ pub fn drive<R: Recorder>(shard: Shard<R>, ground: &Ground<'_>) -> io::Result<Dr
         progress.look(now, &mut driver.shard, ground);
         driver.shard.advance(now);
         let Some(until) = driver.perform() else { break };
-        let wait = if until <= now { Nanos::ZERO } else { progress.nap(ground.clock.now(), until) };
+        let wait = progress.nap(now, until);
         // Near the moment, waiting becomes looking again and again.
         let sleep = wait - ground.spin;
         events.clear();
@@ -54,7 +54,7 @@ pub fn drive<R: Recorder>(shard: Shard<R>, ground: &Ground<'_>) -> io::Result<Dr
         }
     }
     let now = ground.clock.now();
-    Ok(Driven { shard: driver.shard, effort: progress.finish(now), exhausted: driver.exhausted })
+    Ok(Driven { shard: driver.shard, effort: progress.finish(now), exhausted: driver.exhausted, ended: now })
 }
 
 struct Driver<'a, R> {

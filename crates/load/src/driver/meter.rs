@@ -12,7 +12,7 @@ pub struct Meter {
     starved: Option<Nanos>,
     pub spun: Nanos,
     pub wakeups: u64,
-    pub longest_stall: Nanos,
+    longest_stall: Nanos,
 }
 
 impl Meter {
@@ -20,6 +20,12 @@ impl Meter {
     pub fn begin(&mut self, now: Nanos) {
         let (user, system) = times();
         *self = Meter { began: now, user, system, starved: starved(), ..Meter::default() };
+    }
+
+    /// Something due was looked at this late.
+    #[inline]
+    pub fn stalled(&mut self, late: Nanos) {
+        self.longest_stall = self.longest_stall.max(late);
     }
 
     /// The window is over.

@@ -16,7 +16,7 @@ use crate::shard::{ConnId, Said, Shard};
 use model::{Effort, Nanos};
 use std::io;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
@@ -40,22 +40,24 @@ impl Clock {
 pub struct Gate {
     threads: usize,
     settled: AtomicUsize,
+    connected: AtomicU32,
     begins: AtomicU64,
 }
 
 impl Gate {
     pub fn new(threads: usize) -> Gate {
-        Gate { threads, settled: AtomicUsize::new(0), begins: AtomicU64::new(u64::MAX) }
+        let (settled, connected) = (AtomicUsize::new(0), AtomicU32::new(0));
+        Gate { threads, settled, connected, begins: AtomicU64::new(u64::MAX) }
     }
 
-    /// Threads whose clients are all connected or refused.
-    pub fn settled(&self) -> usize {
-        self.settled.load(Ordering::Acquire)
-    }
-
-    /// All threads are settled.
+    /// All clients of all threads are connected or refused.
     pub fn is_settled(&self) -> bool {
-        self.settled() == self.threads
+        self.settled.load(Ordering::Acquire) == self.threads
+    }
+
+    /// Clients connected so far, of settled threads.
+    pub fn connected(&self) -> u32 {
+        self.connected.load(Ordering::Acquire)
     }
 
     /// Opens it: the window begins at this moment.
@@ -69,7 +71,8 @@ impl Gate {
         (at != u64::MAX).then_some(Nanos(at))
     }
 
-    fn settle(&self) {
+    fn settle(&self, connected: u32) {
+        self.connected.fetch_add(connected, Ordering::AcqRel);
         self.settled.fetch_add(1, Ordering::AcqRel);
     }
 }
@@ -95,6 +98,8 @@ pub struct Driven<R> {
     pub effort: Effort,
     /// Connections that could not be opened because file descriptors or local ports had run out.
     pub exhausted: u64,
+    /// When the last transaction was over and the last connection closed.
+    pub ended: Nanos,
 }
 
 /// The longest a driver sleeps, so that it sees `stop` and the gate.
@@ -111,6 +116,9 @@ struct Progress {
     begun: bool,
     stopped: bool,
     tick: Nanos,
+    /// When the last round began, and how long it was allowed to sleep.
+    last: Nanos,
+    allowed: Nanos,
     meter: Meter,
 }
 
@@ -118,7 +126,15 @@ impl Progress {
     fn new() -> Progress {
         // Wake-ups by timer come when they are asked for, not up to 50 µs later; prctl(2), PR_SET_TIMERSLACK.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-        Progress { settled: false, begun: false, stopped: false, tick: Nanos::MAX, meter: Meter::default() }
+        Progress {
+            settled: false,
+            begun: false,
+            stopped: false,
+            tick: Nanos::MAX,
+            last: Nanos::MAX,
+            allowed: Nanos::ZERO,
+            meter: Meter::default(),
+        }
     }
 
     /// Looks at the gate, the wish to stop and the tick.
@@ -126,10 +142,15 @@ impl Progress {
     fn look<R: Recorder>(&mut self, now: Nanos, shard: &mut Shard<R>, ground: &Ground<'_>) {
         if !self.begun {
             self.look_at_gate(now, shard, ground);
-        } else if now >= self.tick {
-            self.tick += TICK;
-            shard.recorder.tick(now);
+        } else {
+            // Longer than asked for: the thread stood still, or its last round was long.
+            self.meter.stalled((now - self.last) - self.allowed);
+            if now >= self.tick {
+                self.tick += TICK;
+                shard.recorder.tick(now);
+            }
         }
+        self.last = now;
         if ground.stop.load(Ordering::Relaxed) && !self.stopped {
             self.stopped = true;
             shard.stop(now);
@@ -139,7 +160,7 @@ impl Progress {
     fn look_at_gate<R: Recorder>(&mut self, now: Nanos, shard: &mut Shard<R>, ground: &Ground<'_>) {
         if !self.settled && shard.is_settled() {
             self.settled = true;
-            ground.gate.settle();
+            ground.gate.settle(shard.connected_clients());
         }
         match ground.gate.begins() {
             Some(at) if self.tick == Nanos::MAX => {
@@ -157,9 +178,10 @@ impl Progress {
 
     /// How long to sleep at most, from `now` until `until`, so that nothing is missed.
     #[inline]
-    fn nap(&self, now: Nanos, until: Nanos) -> Nanos {
+    fn nap(&mut self, now: Nanos, until: Nanos) -> Nanos {
         let nap = if self.begun { NAP } else { SHORT_NAP };
-        (until.min(self.tick) - now).min(nap)
+        self.allowed = (until.min(self.tick) - now).min(nap);
+        self.allowed
     }
 
     /// The thread's cost since the window began.

@@ -30,8 +30,7 @@ const PARTS: [(&str, &str); 3] = [
     ("step", "step(from, to, increment, duration)"),
 ];
 
-const ANY_PART: &str =
-    "`line(from, to, duration)`, `const(rate, duration)` or `step(from, to, increment, duration)`";
+const ANY_PART: &str = "`line(…)`, `const(…)` or `step(…)`";
 
 /// Reads a schedule, or tells all mistakes in it (up to a hundred).
 pub fn parse(text: &str) -> Result<Curve, Mistakes> {

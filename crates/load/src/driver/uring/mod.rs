@@ -56,7 +56,7 @@ pub fn drive<R: Recorder>(shard: Shard<R>, ground: &Ground<'_>) -> io::Result<Dr
         progress.look(now, &mut driver.shard, ground);
         driver.shard.advance(now);
         let Some(until) = driver.perform() else { break };
-        let wait = if until <= now { Nanos::ZERO } else { progress.nap(ground.clock.now(), until) };
+        let wait = progress.nap(now, until);
         let sleep = wait - ground.spin;
         driver.submit(sleep)?;
         progress.meter.wakeups += 1;
@@ -71,7 +71,7 @@ pub fn drive<R: Recorder>(shard: Shard<R>, ground: &Ground<'_>) -> io::Result<Dr
     let now = ground.clock.now();
     driver.settle()?;
     let Driver { shard, exhausted, .. } = driver;
-    Ok(Driven { shard, effort: progress.finish(now), exhausted })
+    Ok(Driven { shard, effort: progress.finish(now), exhausted, ended: now })
 }
 
 struct Driver<'a, R> {

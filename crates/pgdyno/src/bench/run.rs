@@ -1,0 +1,223 @@
+//! How do threads, clocks and channels become one measurement?
+
+use load::driver::{self, Address, Clock, Driven, Gate, Ground};
+use load::{Log, Said, Shard, Tally, Workload};
+use model::{Interval, Latency, Measured, Nanos, Record};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+/// Everything a run needs, found out beforehand.
+#[derive(Debug)]
+pub struct Ready {
+    pub work: Arc<Workload>,
+    pub address: Address,
+    pub driver: Driver,
+    /// This long before a due moment, waiting becomes spinning.
+    pub spin: Nanos,
+    /// Every record is told to the watcher.
+    pub log: bool,
+}
+
+/// Which of the drivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Driver {
+    Epoll,
+    IoUring,
+}
+
+/// Told what happens while it happens, on the thread that called [`run`].
+pub trait Watch {
+    /// Another second, all threads together; `began` is when the window did.
+    fn tick(&mut self, _interval: &Interval, _began: Nanos) {}
+    fn said(&mut self, _said: Said) {}
+    /// Records of one thread in the order of their ends. On a thread of its own while [`Ready::log`].
+    fn log(&mut self, _thread: usize, _records: &[Record], _began: Nanos) {}
+}
+
+/// Why nothing was measured.
+#[derive(Debug)]
+pub enum Unmeasured {
+    /// The system refused what a driver needs.
+    System(io::Error),
+    /// No client could connect; what was said of it went to the watcher.
+    NobodyConnected,
+    /// `stop` was set before the window began.
+    Stopped,
+}
+
+/// How often the watcher is served.
+const LOOK: Duration = Duration::from_millis(10);
+/// Between the opening of the gate and the window, so that all threads see it in time.
+const LEAD: Nanos = Nanos::from_millis(5);
+/// Intervals of one thread under way to the watcher.
+const INTERVALS: usize = 3;
+
+/// Runs the workload on its threads; `stop` ends it early, and keeps what was measured until then.
+pub fn run(ready: &Ready, watch: &mut dyn Watch, stop: &AtomicBool) -> Result<Measured, Unmeasured> {
+    let clock = Clock::start();
+    let threads = ready.work.plan().threads;
+    let gate = Gate::new(usize::from(threads));
+    let (says, said) = channel();
+    let host = Host::watch();
+    thread::scope(|scope| {
+        let mut lines = Vec::new();
+        let mut handles = Vec::new();
+        for k in 0..threads {
+            let (line, tally) = Line::new(ready, k);
+            lines.push(line);
+            let shard = Shard::new(ready.work.clone(), k, tally);
+            let ground =
+                Ground { address: &ready.address, clock, gate: &gate, stop, spin: ready.spin, says: says.clone() };
+            let name = thread::Builder::new().name(format!("load-{k}"));
+            let driver = ready.driver;
+            let handle = name.spawn_scoped(scope, move || match driver {
+                Driver::Epoll => driver::epoll::drive(shard, &ground),
+                Driver::IoUring => driver::uring::drive(shard, &ground),
+            });
+            handles.push(handle.map_err(Unmeasured::System)?);
+        }
+        let mut desk = Desk { lines, said, merged: Interval::new(&ready.work.timed_commands()), watch };
+        let began = desk.open_gate(&gate, &clock, stop, ready.work.plan().reconnect);
+        while !handles.iter().all(thread::ScopedJoinHandle::is_finished) {
+            thread::sleep(LOOK);
+            desk.serve(began.as_ref().copied().unwrap_or_default());
+        }
+        let driven: io::Result<Vec<Driven<Tally>>> =
+            handles.into_iter().map(|it| it.join().expect("a driver does not panic")).collect();
+        let driven = driven.map_err(Unmeasured::System)?;
+        Ok(desk.close(driven, began?, clock, host))
+    })
+}
+
+/// What runs between one thread and the watcher.
+struct Line {
+    filled: Receiver<Box<Interval>>,
+    empty: SyncSender<Box<Interval>>,
+    waiting: VecDeque<Box<Interval>>,
+    log: Option<(Receiver<Vec<Record>>, SyncSender<Vec<Record>>)>,
+}
+
+impl Line {
+    fn new(ready: &Ready, k: u16) -> (Line, Tally) {
+        let (filled, take_filled) = sync_channel(INTERVALS);
+        let (empty, take_empty) = sync_channel(INTERVALS);
+        let commands = ready.work.timed_commands();
+        for _ in 0..INTERVALS {
+            empty.send(Box::new(Interval::new(&commands))).expect("the channel has this much room");
+        }
+        let (line_log, tally_log) = if ready.log {
+            let (filled, take_filled) = sync_channel(16);
+            let (empty, take_empty) = sync_channel(16);
+            (Some((take_filled, empty)), Some(Log::new(filled, take_empty)))
+        } else {
+            (None, None)
+        };
+        let limit = ready.work.plan().latency_limit.unwrap_or(Nanos::MAX);
+        let tally = Tally::new(ready.work.deal(k), Interval::new(&commands), limit, filled, take_empty, tally_log);
+        (Line { filled: take_filled, empty, waiting: VecDeque::new(), log: line_log }, tally)
+    }
+}
+
+/// Where the threads' reports come together.
+struct Desk<'a> {
+    lines: Vec<Line>,
+    said: Receiver<Said>,
+    merged: Interval,
+    watch: &'a mut dyn Watch,
+}
+
+impl Desk<'_> {
+    /// Waits until every client has been connected or refused, and opens the gate: the moment the window begins.
+    fn open_gate(&mut self, gate: &Gate, clock: &Clock, stop: &AtomicBool, reconnect: bool) -> Result<Nanos, Unmeasured> {
+        while !gate.is_settled() {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Unmeasured::Stopped);
+            }
+            thread::sleep(Duration::from_millis(1));
+            self.serve(Nanos::ZERO);
+        }
+        if gate.connected() == 0 && !reconnect {
+            stop.store(true, Ordering::Relaxed);
+            return Err(Unmeasured::NobodyConnected);
+        }
+        let began = clock.now() + LEAD;
+        gate.open(began);
+        Ok(began)
+    }
+
+    /// Passes on what has come.
+    fn serve(&mut self, began: Nanos) {
+        while let Ok(said) = self.said.try_recv() {
+            self.watch.said(said);
+        }
+        for (k, line) in self.lines.iter_mut().enumerate() {
+            line.waiting.extend(line.filled.try_iter());
+            for (filled, empty) in &line.log {
+                for mut records in filled.try_iter() {
+                    self.watch.log(k, &records, began);
+                    records.clear();
+                    // A thread that has ended needs none back.
+                    let _ = empty.try_send(records);
+                }
+            }
+        }
+        // A second is told once all threads have told theirs.
+        while self.lines.iter().all(|it| !it.waiting.is_empty()) {
+            let mut second: Option<Box<Interval>> = None;
+            for line in &mut self.lines {
+                let mut part = line.waiting.pop_front().expect("looked above");
+                match &mut second {
+                    None => second = Some(part.clone()),
+                    Some(second) => second.merge(&part),
+                }
+                part.clear();
+                let _ = line.empty.try_send(part);
+            }
+            let second = second.expect("there is a thread");
+            self.merged.merge(&second);
+            self.watch.tick(&second, began);
+        }
+    }
+
+    /// Everything together.
+    fn close(mut self, driven: Vec<Driven<Tally>>, began: Nanos, clock: Clock, host: Host) -> Measured {
+        let ends = driven.iter().map(|it| it.shard.ends()).max().expect("there is a thread");
+        let ended = driven.iter().map(|it| it.ended).max().expect("there is a thread");
+        let window = if ends == Nanos::MAX { ended } else { ends.min(ended) } - began;
+        let aborted = driven.iter().map(|it| it.shard.aborted_clients()).sum();
+        let exhausted = driven.iter().map(|it| it.exhausted).sum();
+        let efforts = driven.iter().map(|it| it.effort).collect();
+        let mut clients = Vec::new();
+        let mut lasts = Vec::new();
+        for it in driven {
+            let (interval, counts) = it.shard.recorder.finish(clock.now());
+            clients.extend(counts);
+            lasts.push(interval);
+        }
+        self.serve(began);
+        let left = self.lines.iter_mut().flat_map(|it| it.waiting.drain(..)).chain(lasts);
+        left.for_each(|it| self.merged.merge(&it));
+        let (jitter, suspended, stolen) = host.finish();
+        let connecting = began - LEAD;
+        let interval = Interval { from: began, to: began + window, ..self.merged };
+        Measured { window, interval, clients, efforts, connecting, aborted, jitter, suspended, stolen, exhausted }
+    }
+}
+
+/// What the host does to everything on it, meanwhile.
+struct Host {}
+
+impl Host {
+    fn watch() -> Host {
+        Host {}
+    }
+
+    fn finish(self) -> (Latency, Nanos, Option<Nanos>) {
+        (Latency::new(), Nanos::ZERO, None)
+    }
+}
