@@ -3,6 +3,7 @@
 use clap::{Parser, ValueEnum};
 use load::schedule::{self, Arrivals, Mistakes};
 use model::{Curve, Spacing};
+use report::lang::En;
 use report::plot::Characters;
 use report::preview::{self, Preview};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -81,7 +82,7 @@ fn print(args: &Args, curve: &Curve, out: &mut impl Write) -> io::Result<()> {
     let arrivals = || Arrivals::new(curve, args.spacing(), args.seed, (0, 1)).map(|due| due.0 / 1_000_000);
     match (args.times, args.json) {
         (true, false) => arrivals().try_for_each(|millis| writeln!(out, "{millis}"))?,
-        (false, false) => write!(out, "{}", preview::text(&args.preview(curve), args.characters()))?,
+        (false, false) => write!(out, "{}", preview::text(&args.preview(curve), args.characters(), &En))?,
         (false, true) => writeln!(out, "{}", preview::json(&args.preview(curve)))?,
         (true, true) => {
             // Not gathered first: there may be more starts than memory.

@@ -6,6 +6,7 @@ mod en;
 
 pub use en::En;
 
+use crate::preview::Preview;
 use model::summary::{Cost, Doubt, FailureClass, Fairness, Plan, Reason, Server};
 use std::fmt::Debug;
 
@@ -22,6 +23,8 @@ pub trait Lang: Debug + Sync {
     fn generator(&self, cost: &Cost, busiest: f64) -> String;
     /// What was measured, and how.
     fn measured(&self, server: &Server, plan: &Plan) -> String;
+    /// What a schedule will bring.
+    fn preview(&self, it: &Preview) -> String;
     fn reason(&self, it: &Reason) -> String;
     fn doubt(&self, it: &Doubt, plan: &Plan) -> String;
 }
@@ -43,6 +46,8 @@ pub enum Label {
     /// With their unit, microseconds.
     SendLag,
     Jitter,
+    /// The unit above a plot of a schedule.
+    ArrivalsPerSecond,
     /// Headings of tables.
     Statements,
     Failures,

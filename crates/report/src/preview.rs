@@ -1,5 +1,6 @@
 //! How is a schedule shown before it runs?
 
+use crate::lang::{Label, Lang};
 use crate::plot::{self, Characters};
 use model::{Nanos, PerSecond, Spacing};
 use serde_json::{Value, json};
@@ -24,26 +25,14 @@ pub struct Preview {
 }
 
 /// A sentence and a plot.
-pub fn text(it: &Preview, characters: Characters) -> String {
-    let arrivals = it.arrivals.map_or(format!("about {:.0}", it.expected), |n| n.to_string());
-    let spacing = match it.spacing {
-        Spacing::Even => "evenly spaced".to_owned(),
-        Spacing::Poisson => format!("Poisson with seed {} ({:.0} expected)", it.seed, it.expected),
-    };
-    let plural = if it.arrivals == Some(1) { "" } else { "s" };
-    let rates = if it.lowest == it.highest {
-        it.lowest.to_string()
-    } else {
-        format!("{} to {}", it.lowest, it.highest)
-    };
-    let mut text =
-        format!("{arrivals} arrival{plural} in {}, {spacing}, at {rates}\n", plot::duration(it.lasting));
-    if it.lasting > Nanos::ZERO {
-        let rates: Vec<f64> = it.rates.iter().map(|rate| rate.0).collect();
-        text += "\n";
-        text += &plot::bars("arrivals/s", &rates, it.lasting, characters);
+pub fn text(it: &Preview, characters: Characters, lang: &dyn Lang) -> String {
+    let sentence = lang.preview(it);
+    if it.lasting == Nanos::ZERO {
+        return sentence + "\n";
     }
-    text
+    let rates: Vec<f64> = it.rates.iter().map(|rate| rate.0).collect();
+    let plot = plot::bars(lang.label(Label::ArrivalsPerSecond), &rates, it.lasting, characters);
+    format!("{sentence}\n\n{plot}")
 }
 
 /// The same as data: rates per second, durations in seconds.
@@ -65,6 +54,7 @@ pub fn json(it: &Preview) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::En;
 
     fn preview(spacing: Spacing, arrivals: Option<u64>) -> Preview {
         Preview {
@@ -96,10 +86,10 @@ mod tests {
                 "about 20100 arrivals in 3m20s, Poisson with seed 7 (20100 expected), at 1/s to 200/s",
             ),
         ] {
-            assert_eq!(text(&it, Characters::Ascii).lines().next(), Some(first));
+            assert_eq!(text(&it, Characters::Ascii, &En).lines().next(), Some(first));
         }
         let empty = Preview { lasting: Nanos::ZERO, ..preview(Spacing::Even, Some(0)) };
-        assert_eq!(text(&empty, Characters::Utf8), "0 arrivals in 0s, evenly spaced, at 1/s to 200/s\n");
+        assert_eq!(text(&empty, Characters::Utf8, &En), "0 arrivals in 0s, evenly spaced, at 1/s to 200/s\n");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! English.
 
 use super::{Label, Lang};
+use crate::plot;
+use crate::preview::Preview;
 use model::summary::{Cost, Doubt, FailureClass, Fairness, Hop, LoadModel, Plan, Reason, Server};
 use model::{Nanos, Spacing};
 
@@ -21,6 +23,7 @@ impl Lang for En {
             Label::BacklogWait => "wait for a client, ms",
             Label::SendLag => "send lag, us",
             Label::Jitter => "timer jitter here, us",
+            Label::ArrivalsPerSecond => "arrivals/s",
             Label::Statements => "commands, ms, script",
             Label::Failures => "failures",
             Label::Effect => "effect",
@@ -85,6 +88,20 @@ impl Lang for En {
             "PostgreSQL {}{origin}, {transport} {}, database {}; {model}; driver {}; seed {}",
             server.version, server.address, server.database, plan.driver, plan.seed
         )
+    }
+
+    fn preview(&self, it: &Preview) -> String {
+        let arrivals = it.arrivals.map_or(format!("about {:.0}", it.expected), |n| n.to_string());
+        let plural = if it.arrivals == Some(1) { "" } else { "s" };
+        let spacing = match it.spacing {
+            Spacing::Even => "evenly spaced".to_owned(),
+            Spacing::Poisson => format!("Poisson with seed {} ({:.0} expected)", it.seed, it.expected),
+        };
+        let rates = match it.lowest == it.highest {
+            true => it.lowest.to_string(),
+            false => format!("{} to {}", it.lowest, it.highest),
+        };
+        format!("{arrivals} arrival{plural} in {}, {spacing}, at {rates}", plot::duration(it.lasting))
     }
 
     fn reason(&self, it: &Reason) -> String {
@@ -159,7 +176,7 @@ impl Lang for En {
 fn time(it: Nanos) -> String {
     match it.0 {
         ..1_000_000 => format!("{:.1} us", it.as_micros_f64()),
-        ..1_000_000_000 => format!("{:.1} ms", it.as_millis_f64()),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", it.as_millis_f64()),
         _ => format!("{:.2} s", it.as_secs_f64()),
     }
 }
