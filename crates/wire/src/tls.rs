@@ -6,11 +6,16 @@ use crate::pg::SslMode;
 use crate::x509::{self, Certificate};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, verify_server_cert_signed_by_trust_anchor};
-use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls13_signature_with_raw_key};
+use rustls::crypto::ring::{self, sign};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore,
+    SignatureScheme,
+};
 use rustls::{ProtocolVersion, SupportedProtocolVersion, version};
 use std::fmt;
 use std::sync::Arc;
@@ -110,7 +115,6 @@ pub fn config(
         roots,
         name: mode == SslMode::VerifyFull,
     };
-    let unusable = |it: Error| Problem::Unusable { why: it.to_string() };
     let builder = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&wanted)
         .map_err(|_| Problem::Versions)?
@@ -118,8 +122,8 @@ pub fn config(
         .with_custom_certificate_verifier(Arc::new(verifier));
     let mut config = match (identity.certificate, identity.key) {
         (Some(certificate), Some(key)) => {
-            let key = PrivateKeyDer::from_pem_slice(key).map_err(|it| unreadable("sslkey", &it))?;
-            builder.with_client_auth_cert(certificates("sslcert", certificate)?, key).map_err(unusable)?
+            let certified = Arc::new(certified(certificates("sslcert", certificate)?, key)?);
+            builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(certified)))
         }
         (None, None) => builder.with_no_client_auth(),
         (Some(_), None) => return Err(Problem::Half { missing: "sslkey" }),
@@ -127,6 +131,19 @@ pub fn config(
     };
     config.resumption = Resumption::disabled();
     Ok(Arc::new(config))
+}
+
+/// The client's certificate with its key. rustls's own pairing does not take certificates of version 1.
+fn certified(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Result<CertifiedKey, Problem> {
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|it| unreadable("sslkey", &it))?;
+    let key = sign::any_supported_type(&key).map_err(|it| Problem::Unusable { why: it.to_string() })?;
+    let certificate = chain.first().and_then(|it| Certificate::read(it));
+    match (certificate, key.public_key()) {
+        (Some(certificate), Some(public)) if certificate.key == public.as_ref() => {
+            Ok(CertifiedKey::new(chain, key))
+        }
+        _ => Err(Problem::Unusable { why: "sslcert is not the certificate of the key in sslkey".into() }),
+    }
 }
 
 fn roots(pem: &[u8]) -> Result<RootCertStore, Problem> {
@@ -200,7 +217,18 @@ pub(crate) fn words(error: &Error) -> &'static str {
             CertificateError::BadEncoding => "the server's certificate cannot be read",
             _ => "the server's certificate is not acceptable",
         },
-        Error::AlertReceived(alert) => alert.as_str().unwrap_or("the server sent an unknown alert"),
+        Error::AlertReceived(alert) => match alert {
+            AlertDescription::UnknownCA => "the server does not know who signed sslcert",
+            AlertDescription::BadCertificate | AlertDescription::CertificateUnknown => {
+                "the server does not accept sslcert"
+            }
+            AlertDescription::CertificateExpired => "the server says that sslcert has expired",
+            AlertDescription::CertificateRequired => "the server wants a client certificate (sslcert)",
+            AlertDescription::ProtocolVersion | AlertDescription::HandshakeFailure => {
+                "the server knows no common TLS version or cipher"
+            }
+            other => other.as_str().unwrap_or("the server sent an unknown alert"),
+        },
         Error::PeerIncompatible(_) => "the server knows no common TLS version or cipher",
         Error::PeerMisbehaved(_) => "the server broke the rules of TLS",
         Error::InvalidMessage(_) => "the server's bytes are not TLS",
