@@ -62,7 +62,10 @@ impl<R: Recorder> Shard<R> {
                 Kind::Set { slot, value } => match value.eval(&client.variables, &mut client.rng, &mut debug)
                 {
                     Ok(value) => client.variables.set(*slot, value),
-                    Err(error) => return self.abort(now, i, Abort::Expression(error)),
+                    Err(error) => {
+                        let why = error.explain(&work.plan.program.names, &client.variables);
+                        return self.abort(now, i, Abort::Expression(why));
+                    }
                 },
                 Kind::If { test, next: otherwise } => {
                     // From one refused condition to the next, until one holds or all are behind.
@@ -71,7 +74,10 @@ impl<R: Recorder> Shard<R> {
                         match condition.0.eval(&client.variables, &mut client.rng, &mut debug) {
                             Ok(value) if value.is_true() => break,
                             Ok(_) => {}
-                            Err(error) => return self.abort(now, i, Abort::Expression(error)),
+                            Err(error) => {
+                                let why = error.explain(&work.plan.program.names, &client.variables);
+                                return self.abort(now, i, Abort::Expression(why));
+                            }
                         }
                         next = condition.1 + 1;
                         match &commands[condition.1].kind {
@@ -88,7 +94,10 @@ impl<R: Recorder> Shard<R> {
                         client.state = State::Sleeping;
                         return self.wake_at(now + Nanos::from_micros(micros.max(0) as u64), i);
                     }
-                    Err(error) => return self.abort(now, i, Abort::Expression(error)),
+                    Err(error) => {
+                        let why = error.explain(&work.plan.program.names, &client.variables);
+                        return self.abort(now, i, Abort::Expression(why));
+                    }
                 },
                 Kind::SetShell { words, .. } | Kind::Shell { words } => {
                     match command_line(words, &work.plan.program.names, &client.variables) {

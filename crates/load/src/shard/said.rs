@@ -1,6 +1,6 @@
 //! What is worth telling a person while it happens?
 
-use crate::script::{EvalError, Value};
+use crate::script::Value;
 use model::{ClientId, Code, ScriptId};
 
 /// Something that happened to a client, told once per kind unless the plan is verbose.
@@ -19,7 +19,8 @@ pub enum Said {
 /// Why a client cannot go on: each is a mistake of the script, which every repetition would meet again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Abort {
-    Expression(EvalError),
+    /// An expression has no value; in pgbench's words.
+    Expression(String),
     /// `\gset` wants one row.
     Rows {
         got: u32,
