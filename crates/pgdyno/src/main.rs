@@ -1,21 +1,49 @@
 //! `pgdyno`: a dynamometer for PostgreSQL systems. This file: which command, and with which exit status?
 
 mod bench;
+mod schedule;
 
+use clap::{Parser, Subcommand};
 use std::path::Path;
 use std::process::ExitCode;
+
+/// A dynamometer for PostgreSQL systems: how much does this system hold, and can the number be believed?
+#[derive(Debug, Parser)]
+#[command(name = "pgdyno", version, disable_help_subcommand = true, arg_required_else_help = true)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Each command reads its own arguments.
+#[derive(Debug, Subcommand)]
+#[command(disable_help_flag = true)]
+enum Command {
+    /// Measure a server, with pgbench's options and scripts
+    Bench(Rest),
+    /// Preview a schedule of arrivals
+    Schedule(Rest),
+    /// Watch over the processes that pgdyno started
+    #[command(hide = true)]
+    Keeper,
+}
+
+#[derive(Debug, clap::Args)]
+struct Rest {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    args: Vec<String>,
+}
 
 fn main() -> ExitCode {
     let mut args = std::env::args();
     let path = args.next().unwrap_or_default();
-    let name = Path::new(&path).file_name().and_then(|it| it.to_str()).unwrap_or("pgdyno");
-    let rest: Vec<String> = args.collect();
-    match rest.split_first() {
-        _ if name == "pgbench" => bench::main(name, &rest),
-        Some((command, rest)) if command == "bench" => bench::main("pgdyno bench", rest),
-        _ => {
-            eprintln!("{name}: hint: Try \"{name} bench --help\".");
-            ExitCode::from(2)
-        }
+    if Path::new(&path).file_stem().is_some_and(|it| it == "pgbench") {
+        let rest: Vec<String> = args.collect();
+        return bench::main("pgbench", &rest);
+    }
+    match Args::parse().command {
+        Command::Bench(it) => bench::main("pgdyno bench", &it.args),
+        Command::Schedule(it) => schedule::main(&it.args),
+        Command::Keeper => stack::supervisor::keeper::main(),
     }
 }

@@ -1,19 +1,41 @@
 //! `pgdyno bench`: a drop-in for pgbench that measures more truly and costs less.
 
+mod connect;
+mod initialise;
+mod logfile;
 pub mod options;
+mod plan;
+mod prepare;
+mod ready;
+mod run;
+mod scripts;
+mod voice;
+mod watch;
 
-use options::{Command, Mistake};
+use load::script::builtin;
+use model::Summary;
+use options::{Command, Initialise, Options, Seed, Source};
+use ready::Prepared;
+use run::Unmeasured;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use voice::{Trouble, Voice};
+use watch::Show;
 
 /// Wrong options or scripts, or a run that could not start: pgbench's status.
 const COULD_NOT_START: u8 = 1;
+/// A run with errors: pgbench's status.
+const ERRORS: u8 = 2;
+/// An invalid measurement, under `--strict`.
+const INVALID: u8 = 3;
 
 /// `program` is the name that messages begin with.
 pub fn main(program: &str, args: &[String]) -> ExitCode {
-    let command = match options::parse(args, &|name| std::env::var(name).ok()) {
+    let voice = Voice { program: program.to_owned() };
+    let command = match options::parse(args, &env) {
         Ok(it) => it,
         Err(mistakes) => {
-            complain(program, &mistakes);
+            voice.mistakes(&mistakes);
             return ExitCode::from(COULD_NOT_START);
         }
     };
@@ -21,28 +43,99 @@ pub fn main(program: &str, args: &[String]) -> ExitCode {
         Command::Help => print!("{}", options::usage(program)),
         Command::Version => println!("pgbench (PostgreSQL) 15, by pgdyno {}", env!("CARGO_PKG_VERSION")),
         Command::ListBuiltins => {
-            eprintln!("Available builtin scripts:");
-            for it in options::Builtin::ALL {
-                eprintln!("  {:>13}: {}", it.name(), it.description());
-            }
-            eprintln!();
+            let listed = builtin::ALL.map(|it| format!("  {:>13}: {}\n", it.name, it.description));
+            eprintln!("Available builtin scripts:\n{}", listed.concat());
         }
-        Command::ShowScript(_) | Command::Initialise(_) | Command::Run(_) => {
-            eprintln!("{program}: error: this build cannot do it");
-            return ExitCode::from(COULD_NOT_START);
+        Command::ShowScript(it) => eprintln!("-- {}: {}\n{}", it.name, it.description, it.text),
+        Command::Initialise(it) => {
+            if let Err(trouble) = initialise(&it, &voice) {
+                trouble.tell(&voice);
+                return ExitCode::from(COULD_NOT_START);
+            }
+        }
+        Command::Run(it) => {
+            return measure(&it, &voice).unwrap_or_else(|trouble| {
+                trouble.tell(&voice);
+                ExitCode::from(COULD_NOT_START)
+            });
         }
     }
     ExitCode::SUCCESS
 }
 
-/// Prints all mistakes, each with what to write instead.
-fn complain(program: &str, mistakes: &[Mistake]) {
-    for it in mistakes {
-        eprintln!("{program}: error: {}", it.what);
-        if let Some(detail) = &it.detail {
-            eprintln!("{program}: detail: {detail}");
-        }
-        eprintln!("{program}: hint: {}", it.instead);
+fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn initialise(wanted: &Initialise, voice: &Voice) -> Result<(), Trouble> {
+    let mut place = connect::resolve(&wanted.target, &env, &voice.program)?;
+    initialise::run(wanted, &mut place.open()?)
+}
+
+/// The run itself: what `pgdyno bench` does without `-i`.
+fn measure(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
+    let Some(program) = scripts::compile(options, voice) else {
+        return Ok(ExitCode::from(COULD_NOT_START));
+    };
+    let seed = ready::seed(options.seed, logfile::unix_time())?;
+    if options.seed != (Seed::Time { told: false }) {
+        voice.info(&format!("setting random seed to {seed}"));
     }
-    eprintln!("{program}: hint: Try \"{program} --help\" for more information.");
+    let mut place = connect::resolve(&options.target, &env, &voice.program)?;
+    let mut connection = place.open()?;
+    if !options.json {
+        println!("{}", report::bench::banner(&place.server.version));
+    }
+    let builtin = options.scripts.iter().any(|it| matches!(it.source, Source::Builtin(_)));
+    let tables = match builtin {
+        true => Some(prepare::survey(&mut connection, &place.server.database, &voice.program)?),
+        false => None,
+    };
+    if let (Some(tables), Some(_)) = (tables, options.scale) {
+        voice.warning(&format!(
+            "scale option ignored, using count from pgbench_branches table ({})",
+            tables.scale
+        ));
+    }
+    prepare::vacuum(&mut connection, options.vacuum, voice);
+    drop(connection);
+    let scale = plan::scale(options, tables);
+    let Prepared { ready, samples } = ready::prepare(options, program, &place, scale, seed)?;
+    let plan = plan::plan(options, &ready, tables, seed);
+    let epoch = logfile::unix_time();
+    let logs = logfile::create_all(options, epoch, samples)?;
+    let mut show = Show::new(options, voice, place.named.clone(), epoch, logs);
+    let measured = run::run(&ready, &mut show, &AtomicBool::new(false)).map_err(|why| match why {
+        Unmeasured::System(error) => Trouble::new(format!("the run could not begin: {error}")),
+        Unmeasured::NobodyConnected => Trouble::new("no client could connect"),
+        Unmeasured::Stopped => Trouble::new("stopped before the run began"),
+    })?;
+    show.finish();
+    let summary = analysis::summarise(&measured, place.server, plan);
+    if options.json {
+        println!("{}", report::json(&summary));
+    } else {
+        let style = report::bench::Style {
+            failures_detailed: options.failures_detailed,
+            progress: options.progress.is_some(),
+        };
+        print!("{}", report::bench::text(&summary, style, &report::lang::En));
+    }
+    if measured.aborted > 0 {
+        voice.error("Run was aborted; the above results are incomplete.");
+    }
+    Ok(status(&summary, options.strict))
+}
+
+/// 0 for a clean run; failures that may be tried again are no error, as in pgbench.
+fn status(summary: &Summary, strict: bool) -> ExitCode {
+    let counts = &summary.total.counts;
+    let errors = counts.failed + counts.unknown - counts.serialization - counts.deadlock;
+    if strict && !summary.validity.valid {
+        ExitCode::from(INVALID)
+    } else if summary.generator.aborted > 0 || errors > 0 || !summary.connecting.refused.is_empty() {
+        ExitCode::from(ERRORS)
+    } else {
+        ExitCode::SUCCESS
+    }
 }

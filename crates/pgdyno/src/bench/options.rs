@@ -11,8 +11,9 @@ mod value;
 pub use mistake::Mistake;
 pub use table::usage;
 
+use load::script::builtin::Builtin;
 use model::summary::{PartitionMethod, QueryMode};
-use model::{Nanos, PerSecond, Spacing};
+use model::{Curve, Nanos, PerSecond, Spacing};
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +21,7 @@ pub enum Command {
     Help,
     Version,
     ListBuiltins,
-    ShowScript(Builtin),
+    ShowScript(&'static Builtin),
     Initialise(Initialise),
     Run(Box<Options>),
 }
@@ -47,8 +48,8 @@ pub struct Options {
     pub threads: u32,
     pub mode: QueryMode,
     pub pace: Pace,
-    /// Arrivals that may wait for a client, over all threads; `None`: the run's own bound. Open model only.
-    pub max_backlog: Option<u32>,
+    /// Arrivals that may wait for a client, over all threads. Of the open model only.
+    pub max_backlog: u32,
     pub until: Until,
     /// `-L`: transactions above it are counted; in the open model, arrivals later than it are dropped.
     pub latency_limit: Option<Nanos>,
@@ -56,8 +57,8 @@ pub struct Options {
     pub max_tries: u32,
     /// `-C`: a new connection for each transaction.
     pub connect_each: bool,
-    /// Log-ins begun per second; `None`: all at once.
-    pub connect_rate: Option<PerSecond>,
+    /// Log-ins under way at the same time. At least 1.
+    pub max_connecting: u32,
     pub vacuum: Vacuum,
     /// `-s`; `None`: as found in the database.
     pub scale: Option<u32>,
@@ -65,8 +66,8 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     pub seed: Seed,
     pub driver: Driver,
-    /// How long before a due moment waiting becomes spinning; zero: never; `None`: the driver's own.
-    pub spin: Option<Nanos>,
+    /// How long before a due moment waiting becomes spinning; zero: never.
+    pub spin: Nanos,
     pub per_command: bool,
     pub failures_detailed: bool,
     pub verbose_errors: bool,
@@ -86,7 +87,7 @@ pub enum Pace {
     /// A moment: so many per second.
     Rate { rate: PerSecond, spacing: Spacing },
     /// A moment: a schedule in Yandex.Tank's grammar.
-    Schedule { text: String, spacing: Spacing },
+    Schedule { text: String, curve: Curve, spacing: Spacing },
 }
 
 impl Pace {
@@ -115,38 +116,9 @@ pub struct WeightedScript {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    Builtin(Builtin),
+    Builtin(&'static Builtin),
     /// `-` is standard input.
     File(String),
-}
-
-/// The scripts that need no file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Builtin {
-    TpcbLike,
-    SimpleUpdate,
-    SelectOnly,
-}
-
-impl Builtin {
-    pub const ALL: [Builtin; 3] = [Builtin::TpcbLike, Builtin::SimpleUpdate, Builtin::SelectOnly];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Builtin::TpcbLike => "tpcb-like",
-            Builtin::SimpleUpdate => "simple-update",
-            Builtin::SelectOnly => "select-only",
-        }
-    }
-
-    /// As reports name it.
-    pub fn description(self) -> &'static str {
-        match self {
-            Builtin::TpcbLike => "<builtin: TPC-B (sort of)>",
-            Builtin::SimpleUpdate => "<builtin: simple update>",
-            Builtin::SelectOnly => "<builtin: select only>",
-        }
-    }
 }
 
 /// What is vacuumed before the run.

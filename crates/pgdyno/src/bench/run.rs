@@ -71,8 +71,14 @@ pub fn run(ready: &Ready, watch: &mut dyn Watch, stop: &AtomicBool) -> Result<Me
             let (line, tally) = Line::new(ready, k);
             lines.push(line);
             let shard = Shard::new(ready.work.clone(), k, tally);
-            let ground =
-                Ground { address: &ready.address, clock, gate: &gate, stop, spin: ready.spin, says: says.clone() };
+            let ground = Ground {
+                address: &ready.address,
+                clock,
+                gate: &gate,
+                stop,
+                spin: ready.spin,
+                says: says.clone(),
+            };
             let name = thread::Builder::new().name(format!("load-{k}"));
             let driver = ready.driver;
             let handle = name.spawn_scoped(scope, move || match driver {
@@ -118,7 +124,8 @@ impl Line {
             (None, None)
         };
         let limit = ready.work.plan().latency_limit.unwrap_or(Nanos::MAX);
-        let tally = Tally::new(ready.work.deal(k), Interval::new(&commands), limit, filled, take_empty, tally_log);
+        let tally =
+            Tally::new(ready.work.deal(k), Interval::new(&commands), limit, filled, take_empty, tally_log);
         (Line { filled: take_filled, empty, waiting: VecDeque::new(), log: line_log }, tally)
     }
 }
@@ -133,7 +140,13 @@ struct Desk<'a> {
 
 impl Desk<'_> {
     /// Waits until every client has been connected or refused, and opens the gate: the moment the window begins.
-    fn open_gate(&mut self, gate: &Gate, clock: &Clock, stop: &AtomicBool, reconnect: bool) -> Result<Nanos, Unmeasured> {
+    fn open_gate(
+        &mut self,
+        gate: &Gate,
+        clock: &Clock,
+        stop: &AtomicBool,
+        reconnect: bool,
+    ) -> Result<Nanos, Unmeasured> {
         while !gate.is_settled() {
             if stop.load(Ordering::Relaxed) {
                 return Err(Unmeasured::Stopped);
@@ -205,7 +218,18 @@ impl Desk<'_> {
         let (jitter, suspended, stolen) = host.finish();
         let connecting = began - LEAD;
         let interval = Interval { from: began, to: began + window, ..self.merged };
-        Measured { window, interval, clients, efforts, connecting, aborted, jitter, suspended, stolen, exhausted }
+        Measured {
+            window,
+            interval,
+            clients,
+            efforts,
+            connecting,
+            aborted,
+            jitter,
+            suspended,
+            stolen,
+            exhausted,
+        }
     }
 }
 

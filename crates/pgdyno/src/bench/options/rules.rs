@@ -3,11 +3,15 @@
 use super::table::Draft;
 use super::value::INT_MAX;
 use super::{
-    Builtin, Command, Driver, Initialise, Log, LogForm, Mistake, Options, Pace, ProgressReport, Seed, Source,
-    Until, Vacuum, WeightedScript,
+    Command, Driver, Initialise, Log, LogForm, Mistake, Options, Pace, ProgressReport, Seed, Source, Until,
+    Vacuum, WeightedScript,
 };
-use model::Spacing;
+use load::script::builtin;
 use model::summary::PartitionMethod;
+use model::{Nanos, Spacing};
+
+/// Sleeping until a moment is late by about this much at most, so the last stretch is spun.
+const SPIN: Nanos = Nanos::from_micros(30);
 
 /// The command that `draft` describes, of use only when `mistakes` is still empty afterwards.
 pub fn settle(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
@@ -55,7 +59,7 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
         ));
     }
     if draft.scripts.is_empty() {
-        draft.scripts.push(WeightedScript { source: Source::Builtin(Builtin::TpcbLike), weight: 1 });
+        draft.scripts.push(WeightedScript { source: Source::Builtin(&builtin::ALL[0]), weight: 1 });
     }
     if draft.scripts.iter().all(|it| it.weight == 0) {
         mistakes.push(Mistake::new(
@@ -82,12 +86,12 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
         scripts: draft.scripts,
         mode: draft.mode,
         pace,
-        max_backlog: draft.max_backlog,
+        max_backlog: draft.max_backlog.unwrap_or(1_000_000),
         until,
         latency_limit: draft.latency_limit,
         max_tries,
         connect_each: draft.connect_each,
-        connect_rate: draft.connect_rate,
+        max_connecting: draft.max_connecting.unwrap_or(64),
         vacuum: match (draft.no_vacuum, draft.vacuum_all) {
             (true, _) => Vacuum::Nothing,
             (false, true) => Vacuum::All,
@@ -97,7 +101,7 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
         defines: draft.defines,
         seed: draft.seed.unwrap_or(Seed::Time { told: false }),
         driver: draft.driver.unwrap_or(Driver::Auto),
-        spin: draft.spin,
+        spin: draft.spin.unwrap_or(SPIN),
         per_command: draft.per_command,
         failures_detailed: draft.failures_detailed,
         verbose_errors: draft.verbose_errors,
@@ -133,14 +137,15 @@ fn until(draft: &Draft, mistakes: &mut Vec<Mistake>) -> Until {
 
 fn pace(draft: &Draft, mistakes: &mut Vec<Mistake>) -> Pace {
     let pace = match (&draft.schedule, draft.rate) {
-        (Some(text), rate) => {
+        (Some((text, curve)), rate) => {
             if rate.is_some() {
                 mistakes.push(Mistake::new(
                     "-R cannot be used with --schedule",
                     "leave it out: a steady rate is --schedule='const(1000,60s)'",
                 ));
             }
-            Pace::Schedule { text: text.clone(), spacing: draft.arrivals.unwrap_or(Spacing::Even) }
+            let (text, curve) = (text.clone(), curve.clone());
+            Pace::Schedule { text, curve, spacing: draft.arrivals.unwrap_or(Spacing::Even) }
         }
         (None, Some(rate)) => Pace::Rate { rate, spacing: draft.arrivals.unwrap_or(Spacing::Poisson) },
         (None, None) => Pace::Closed { think: draft.think.unwrap_or_default() },

@@ -2,9 +2,9 @@
 
 use super::getopt::Spelling;
 use super::value::{self, INT_MAX, int};
-use super::{Builtin, Command, Driver, Mistake, Seed, Source, Target, WeightedScript};
+use super::{Command, Driver, Mistake, Seed, Source, Target, WeightedScript};
 use model::summary::{PartitionMethod, QueryMode};
-use model::{Nanos, PerSecond, Spacing};
+use model::{Curve, Nanos, PerSecond, Spacing};
 use std::fmt::Write;
 
 /// One option.
@@ -85,13 +85,13 @@ pub struct Draft {
     pub sampling: Option<f64>,
     pub verbose_errors: bool,
 
-    pub schedule: Option<String>,
+    pub schedule: Option<(String, Curve)>,
     pub arrivals: Option<Spacing>,
     pub max_backlog: Option<u32>,
     pub think: Option<Nanos>,
     pub driver: Option<Driver>,
     pub spin: Option<Nanos>,
-    pub connect_rate: Option<PerSecond>,
+    pub max_connecting: Option<u32>,
     pub json: bool,
     pub strict: bool,
     pub allow_shell: bool,
@@ -228,10 +228,10 @@ pub static TABLE: &[Opt] = &[
         }),
     opt('N', "skip-some-updates", "", Phase::Run,
         &[(Section::Scripts, "same as -b simple-update")],
-        |draft, _| draft.script(Source::Builtin(Builtin::SimpleUpdate), 1)),
+        |draft, _| draft.script(Source::Builtin(value::builtin("simple-update")?), 1)),
     opt('S', "select-only", "", Phase::Run,
         &[(Section::Scripts, "same as -b select-only")],
-        |draft, _| draft.script(Source::Builtin(Builtin::SelectOnly), 1)),
+        |draft, _| draft.script(Source::Builtin(value::builtin("select-only")?), 1)),
 
     opt('c', "client", "NUM", Phase::Run,
         &[(Section::Run, "number of clients (default: 1)")],
@@ -302,7 +302,7 @@ pub static TABLE: &[Opt] = &[
 
     opt(NONE, "schedule", "EXPR", Phase::Run,
         &[(Section::Ours, "open model: line(1,200,200s) const(200,1m) step(a,b,inc,dur)")],
-        read!(schedule = text)),
+        read!(schedule = value::schedule)),
     opt(NONE, "arrivals", "even|poisson", Phase::Run,
         &[(Section::Ours, "spacing (default: poisson with -R, even with --schedule)")],
         read!(arrivals = |it| match it {
@@ -314,7 +314,7 @@ pub static TABLE: &[Opt] = &[
         &[(Section::Ours, "same as -c: no more than NUM transactions at once")],
         read!(clients = |it| int(it, "--max-in-flight", 1..=INT_MAX))),
     opt(NONE, "max-backlog", "NUM", Phase::Run,
-        &[(Section::Ours, "open model: arrivals that may wait for a client; more are\ndropped, and counted")],
+        &[(Section::Ours, "open model: arrivals that may wait for a client; more are\ndropped, and counted (default: 1000000)")],
         read!(max_backlog = |it| int(it, "--max-backlog", 0..=INT_MAX))),
     opt(NONE, "think", "TIME", Phase::Run,
         &[(Section::Ours, "closed model: pause of a client between transactions, 50ms")],
@@ -328,14 +328,14 @@ pub static TABLE: &[Opt] = &[
             _ => Err(Mistake::new(format!("invalid driver: \"{it}\""), "write one of auto, epoll, io_uring, as in --driver=epoll")),
         })),
     opt(NONE, "spin", "TIME", Phase::Run,
-        &[(Section::Ours, "spin so long before a due moment instead of sleeping, 30us")],
+        &[(Section::Ours, "spin so long before a due moment instead of sleeping\n(default: 30us)")],
         read!(spin = |it| value::duration(it, "spin"))),
     opt(NONE, "no-spin", "", Phase::Run,
         &[(Section::Ours, "never spin: less processor time, later sends")],
         |draft, _| { draft.spin = Some(Nanos::ZERO); Ok(()) }),
-    opt(NONE, "connect-rate", "NUM", Phase::Run,
-        &[(Section::Ours, "begin no more than NUM log-ins per second")],
-        read!(connect_rate = value::connect_rate)),
+    opt(NONE, "max-connecting", "NUM", Phase::Run,
+        &[(Section::Ours, "log-ins under way at the same time (default: 64)")],
+        read!(max_connecting = |it| int(it, "--max-connecting", 1..=INT_MAX))),
     opt(NONE, "json", "", Phase::Run,
         &[(Section::Ours, "print one JSON document on standard output, nothing else")],
         switch!(json)),

@@ -4,6 +4,10 @@ fn args(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
+fn named(it: &str) -> &'static Builtin {
+    load::script::builtin::find(it).expect(it)
+}
+
 fn no_env(_: &str) -> Option<String> {
     None
 }
@@ -30,7 +34,7 @@ fn wrong(line: &str, expected: &[&str]) {
 #[test]
 fn defaults() {
     let options = run("");
-    let script = WeightedScript { source: Source::Builtin(Builtin::TpcbLike), weight: 1 };
+    let script = WeightedScript { source: Source::Builtin(named("tpcb-like")), weight: 1 };
     assert_eq!(options.scripts, [script]);
     assert_eq!((options.clients, options.threads, options.max_tries), (1, 1, 1));
     assert_eq!(options.until, Until::Transactions(10));
@@ -64,14 +68,15 @@ fn ours() {
     let options =
         run("--schedule line(1,200,200s) --max-in-flight 100 --max-backlog 0 --no-spin --json --strict");
     let text = "line(1,200,200s)".to_owned();
-    assert_eq!(options.pace, Pace::Schedule { text, spacing: Spacing::Even });
-    assert_eq!((options.clients, options.max_backlog), (100, Some(0)));
-    assert_eq!((options.until, options.spin), (Until::ScheduleEnds, Some(Nanos::ZERO)));
+    let curve = load::schedule::parse(&text).expect("a schedule");
+    assert_eq!(options.pace, Pace::Schedule { text, curve, spacing: Spacing::Even });
+    assert_eq!((options.clients, options.max_backlog), (100, 0));
+    assert_eq!((options.until, options.spin), (Until::ScheduleEnds, Nanos::ZERO));
     assert!(options.json && options.strict && !options.allow_shell);
     assert_eq!(run("--think 1.5s").pace, Pace::Closed { think: Nanos::from_millis(1500) });
     let even = Pace::Rate { rate: PerSecond(10.0), spacing: Spacing::Even };
     assert_eq!(run("-R 10 --arrivals=even --driver io_uring").pace, even);
-    assert_eq!(run("--spin 30us").spin, Some(Nanos::from_micros(30)));
+    assert_eq!(run("--spin 10us").spin, Nanos::from_micros(10));
 }
 
 /// An abbreviation that pgbench understands means what it means there.
@@ -94,7 +99,7 @@ fn answers_at_once() {
         ("-n -? --bad", Command::Help),
         ("-V", Command::Version),
         ("-b list", Command::ListBuiltins),
-        ("--show-script se", Command::ShowScript(Builtin::SelectOnly)),
+        ("--show-script se", Command::ShowScript(named("select-only"))),
     ] {
         assert_eq!(parse(&args(line), &no_env), Ok(expected), "{line}");
     }
@@ -168,6 +173,7 @@ fn mistakes_have_pgbenchs_texts() {
         ("-R 5 --think 1ms", "--think is allowed only in the closed model"),
         ("--think 1", "invalid duration \"1\" for option --think"),
         ("--max-backlog 5", "--max-backlog is allowed only in the open model"),
+        ("--schedule const(1,1.5s)", "invalid schedule: \"const(1,1.5s)\""),
         ("--schedule const(1,1s) -R 5", "-R cannot be used with --schedule"),
     ] {
         wrong(line, &[expected]);

@@ -3,9 +3,10 @@
 //! Errors have pgbench's texts. Where pgbench reads the front of a text and forgets the rest (`-R 1O0` as 1,
 //! `--max-tries=three` as 0, which means without bound), we refuse it.
 
-use super::{Builtin, Mistake, Seed};
+use super::{Mistake, Seed};
+use load::script::builtin::{self, Builtin};
 use model::summary::{PartitionMethod, QueryMode};
-use model::{Nanos, PerSecond};
+use model::{Curve, Nanos, PerSecond};
 use std::ops::RangeInclusive;
 
 /// The greatest `int`, pgbench's upper bound.
@@ -41,13 +42,6 @@ pub fn rate(text: &str) -> Result<PerSecond, Mistake> {
     positive(text)
         .map(PerSecond)
         .ok_or_else(|| Mistake::new(format!("invalid rate limit: \"{text}\""), instead))
-}
-
-pub fn connect_rate(text: &str) -> Result<PerSecond, Mistake> {
-    let instead = "write connections per second, a number above 0, as in --connect-rate=500";
-    positive(text)
-        .map(PerSecond)
-        .ok_or_else(|| Mistake::new(format!("invalid connection rate: \"{text}\""), instead))
 }
 
 pub fn latency_limit(text: &str) -> Result<Nanos, Mistake> {
@@ -89,6 +83,15 @@ pub fn duration(text: &str, option: &str) -> Result<Nanos, Mistake> {
     number.zip(nanos_per_unit).map(|(number, unit)| Nanos((number * unit).round() as u64)).ok_or_else(|| {
         let instead = format!("write a number and its unit us, ms or s, as in --{option}=50ms");
         Mistake::new(format!("invalid duration \"{text}\" for option --{option}"), instead)
+    })
+}
+
+/// A schedule in Yandex.Tank's grammar: as written, and its meaning.
+pub fn schedule(text: &str) -> Result<(String, Curve), Mistake> {
+    load::schedule::parse(text).map(|curve| (text.to_owned(), curve)).map_err(|mistakes| Mistake {
+        what: format!("invalid schedule: \"{text}\""),
+        detail: Some(format!("read as Yandex.Tank would\n{mistakes}")),
+        instead: "try it out with pgdyno schedule, as in pgdyno schedule 'line(1,200,200s)'".to_owned(),
     })
 }
 
@@ -161,17 +164,11 @@ pub fn weighted(text: &str) -> Result<(&str, u32), Mistake> {
 }
 
 /// A built-in script by an unambiguous beginning of its name.
-pub fn builtin(name: &str) -> Result<Builtin, Mistake> {
-    let instead = "write one of tpcb-like, simple-update, select-only";
-    let found: Vec<Builtin> = Builtin::ALL.into_iter().filter(|it| it.name().starts_with(name)).collect();
-    match found[..] {
-        [one] => Ok(one),
-        [] => Err(Mistake::new(format!("no builtin script found for name \"{name}\""), instead)),
-        _ => Err(Mistake::new(
-            format!("ambiguous builtin name: {} builtin scripts found for prefix \"{name}\"", found.len()),
-            instead,
-        )),
-    }
+pub fn builtin(name: &str) -> Result<&'static Builtin, Mistake> {
+    builtin::find(name).map_err(|what| {
+        let names = builtin::ALL.map(|it| it.name).join(", ");
+        Mistake::new(what, format!("write one of {names}"))
+    })
 }
 
 /// Letters of `dtgGvpf`; blanks do nothing.

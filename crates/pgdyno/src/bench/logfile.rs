@@ -1,0 +1,120 @@
+//! `-l`: which transactions come into which file?
+
+use super::options::{Log, LogForm, Options};
+use super::voice::Trouble;
+use analysis::Aggregates;
+use load::random::Prng;
+use model::{Nanos, Record};
+use report::log::{self, Style};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::time::SystemTime;
+
+/// The file of one thread of the load.
+#[derive(Debug)]
+pub struct LogFile {
+    pub path: String,
+    out: BufWriter<File>,
+    line: String,
+    style: Style,
+    epoch: Nanos,
+    form: Form,
+    /// How many transactions each client has finished.
+    finished: Vec<u64>,
+}
+
+#[derive(Debug)]
+enum Form {
+    Every,
+    Sampled {
+        share: f64,
+        chance: Prng,
+    },
+    Aggregated {
+        every: u32,
+        /// Begins with the window.
+        all: Option<Aggregates>,
+    },
+}
+
+impl LogFile {
+    /// Creates the file of `thread`. `epoch` is Unix time when the run's clock began, `chance` decides which
+    /// transactions are sampled.
+    pub fn create(
+        wanted: &Log,
+        thread: usize,
+        clients: u32,
+        style: Style,
+        epoch: Nanos,
+        chance: Prng,
+    ) -> Result<LogFile, Trouble> {
+        let path = log::file_name(&wanted.prefix, std::process::id(), thread);
+        let file = File::create(&path)
+            .map_err(|error| Trouble::new(format!("could not open logfile \"{path}\": {error}")))?;
+        let form = match wanted.form {
+            LogForm::Every => Form::Every,
+            LogForm::Sampled(share) => Form::Sampled { share, chance },
+            LogForm::Aggregated(every) => Form::Aggregated { every, all: None },
+        };
+        let (out, finished) = (BufWriter::new(file), vec![0; clients as usize]);
+        Ok(LogFile { path, out, line: String::new(), style, epoch, form, finished })
+    }
+
+    /// Writes transactions in the order of their ends. `began`: the window's beginning.
+    pub fn write_all(&mut self, records: &[Record], began: Nanos) -> io::Result<()> {
+        if let Form::Aggregated { every, all } = &mut self.form {
+            all.get_or_insert_with(|| Aggregates::new(self.epoch, began, *every));
+        }
+        records.iter().try_for_each(|it| self.write(it))
+    }
+
+    /// Writes the intervals that have ended by `now`, Unix time; one that has not is left out, as pgbench does.
+    pub fn finish(&mut self, now: Nanos) -> io::Result<()> {
+        self.line.clear();
+        if let Form::Aggregated { all: Some(all), .. } = &mut self.form {
+            let (line, style) = (&mut self.line, self.style);
+            all.advance(now - self.epoch, |it| log::aggregate(line, it, style).expect("a String takes it"));
+        }
+        self.out.write_all(self.line.as_bytes())?;
+        self.out.flush()
+    }
+
+    fn write(&mut self, it: &Record) -> io::Result<()> {
+        let nth = self.finished[it.client.0 as usize];
+        self.finished[it.client.0 as usize] += 1;
+        let (line, style, epoch) = (&mut self.line, self.style, self.epoch);
+        line.clear();
+        let shown = match &mut self.form {
+            Form::Every => true,
+            Form::Sampled { share, chance } => chance.f64() <= *share,
+            Form::Aggregated { all, .. } => {
+                let all = all.as_mut().expect("begun by write_all");
+                all.add(it, |done| log::aggregate(line, done, style).expect("a String takes it"));
+                false
+            }
+        };
+        if shown {
+            log::transaction(line, it, nth, epoch, style).expect("a String takes it");
+        }
+        self.out.write_all(line.as_bytes())
+    }
+}
+
+/// The files of all threads; none without `-l`. `epoch` as for [`LogFile::create`].
+pub fn create_all(options: &Options, epoch: Nanos, samples: Vec<Prng>) -> Result<Vec<LogFile>, Trouble> {
+    let Some(wanted) = &options.log else { return Ok(Vec::new()) };
+    let style = Style {
+        lag: options.pace.is_open(),
+        skipped: options.latency_limit.is_some(),
+        retries: options.max_tries != 1,
+        failures_detailed: options.failures_detailed,
+    };
+    let create = |(k, chance)| LogFile::create(wanted, k, options.clients, style, epoch, chance);
+    samples.into_iter().enumerate().map(create).collect()
+}
+
+/// Since 1970, of the wall clock.
+pub fn unix_time() -> Nanos {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    Nanos::from(now.unwrap_or_default())
+}
