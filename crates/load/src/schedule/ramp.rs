@@ -13,6 +13,8 @@ pub(super) struct Ramp {
     slope: f64,
     /// The integral of the rate over the whole ramp: how many arrivals are expected.
     pub area: f64,
+    /// Evenly spaced arrivals, numbers 0 to `count - 1`: as Yandex.Tank counts, the whole part of the integral.
+    pub count: u64,
 }
 
 impl Ramp {
@@ -22,15 +24,11 @@ impl Ramp {
         assert!(from >= 0.0 && to >= 0.0 && (from + to).is_finite(), "a rate is a finite number ≥ 0");
         let seconds = lasting.as_secs_f64();
         let slope = if lasting == Nanos::ZERO { 0.0 } else { (to - from) / seconds };
-        Ramp { begin, lasting, from, to, slope, area: (from + to) / 2.0 * seconds }
-    }
-
-    /// Evenly spaced arrivals, numbers 0 to `count() - 1`: as Yandex.Tank counts, the whole part of the integral.
-    ///
-    /// Rates are decimals, so a product such as 0.29/s × 100 s may lie below its whole number by rounding alone;
-    /// half a dozen units in the last place are forgiven.
-    pub fn count(&self) -> u64 {
-        (self.area * (1.0 + 6.0 * f64::EPSILON)) as u64
+        let area = (from + to) / 2.0 * seconds;
+        // Rates are decimals, so a product such as 0.29/s × 100 s may lie below its whole number by rounding alone; half
+        // a dozen units in the last place are forgiven.
+        let count = (area * (1.0 + 6.0 * f64::EPSILON)) as u64;
+        Ramp { begin, lasting, from, to, slope, area, count }
     }
 
     /// The moment at which the integral of the rate reaches `n`, from 0 to `area`.
@@ -45,7 +43,8 @@ impl Ramp {
         } else {
             2.0 * n / (self.from + (self.from * self.from + 2.0 * self.slope * n).max(0.0).sqrt())
         };
-        self.begin + Nanos::from_secs_f64(t).min(self.lasting)
+        // Rounded by the cast: `f64::round` is a call on processors of the oldest kind, for which we compile.
+        self.begin + Nanos((t * 1e9 + 0.5) as u64).min(self.lasting)
     }
 
     /// The integral of the rate up to `at`, a moment of the schedule.
@@ -73,7 +72,7 @@ pub(super) fn ramps(curve: &Curve) -> Vec<Ramp> {
 
 /// How many evenly spaced arrivals the curve holds: the whole part of each ramp's integral, summed.
 pub fn total(curve: &Curve) -> u64 {
-    ramps(curve).iter().map(Ramp::count).sum()
+    ramps(curve).iter().map(|ramp| ramp.count).sum()
 }
 
 /// The integral of the whole curve: how many Poisson arrivals are expected.
