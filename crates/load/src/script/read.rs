@@ -7,7 +7,7 @@ use super::eval::{Expr, Node, Value};
 use super::names::{Keep, NameTable, Names, continues_name, starts_name, valid_name};
 use super::parser::{self, Mistake};
 use super::split::{Splitter, Stop};
-use super::token::Cursor;
+use super::token::{Cursor, Token};
 use super::{
     Amount, Command, Kind, MAX_PARAMETERS, MAX_SCRIPTS, Mode, Piece, Program, Script, Slot, Source, Sql,
     Word, branches, number,
@@ -15,6 +15,8 @@ use super::{
 
 /// pgbench's limit of the words of a backslash command, its name included.
 const MAX_WORDS: usize = 256;
+/// Mistakes told of one expression.
+const MAX_MISTAKES: usize = 8;
 /// What `pgbench -r` shows of a statement.
 const FIRST_LINE_BYTES: usize = 127;
 
@@ -162,11 +164,7 @@ impl<'a> Reader<'a> {
         let Some((at, name)) = cursor.word() else { return };
         let command = name.to_ascii_lowercase();
         let kind = if let "set" | "if" | "elif" = &command[..] {
-            let kind = self.with_expression(&command, at, cursor);
-            if kind.is_err() && !self.source.text[..cursor.at].ends_with('\n') {
-                cursor.skip_command();
-            }
-            kind.map(Some)
+            self.with_expression(&command, at, cursor).map(Some)
         } else {
             let words: Vec<_> = std::iter::from_fn(|| cursor.word()).collect();
             match &command[..] {
@@ -180,12 +178,30 @@ impl<'a> Reader<'a> {
                 let place =
                     if message == NOT_BEHIND_SQL { String::new() } else { format!(" in command \"{name}\"") };
                 self.mistake(at, message + &place, hint);
+                if let "set" | "if" | "elif" = &command[..] {
+                    self.rest_of_expression(cursor, &place);
+                }
                 in_place_of(&command)
             }
         };
         let first_line = self.source.text[start..cursor.at].trim_end_matches(['\n', '\r']).to_owned();
         let line = self.line_of(start) as u32 + 1;
         commands.extend(kind.map(|kind| Command { line, first_line, kind }));
+    }
+
+    /// Passes what follows a mistake on its line. Characters and numbers that are wrong by themselves are told, too.
+    fn rest_of_expression(&mut self, cursor: &mut Cursor<'_>, place: &str) {
+        let mut told = 1;
+        while !self.source.text[..cursor.at].ends_with('\n') {
+            match cursor.token() {
+                Ok((_, Token::EndOfLine)) => return,
+                Err(Mistake { at, message, hint }) if told < MAX_MISTAKES => {
+                    told += 1;
+                    self.mistake(at, message + place, hint);
+                }
+                _ => {}
+            }
+        }
     }
 
     fn with_expression(

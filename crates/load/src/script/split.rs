@@ -55,6 +55,15 @@ impl Splitter {
                 (b'0'..=b'9', _) | (b'.', Some(b'0'..=b'9')) => number_end(bytes, start),
                 (b':', Some(b':')) => start + 2,
                 (b':', Some(next)) if continues_name(next) => run(bytes, start + 1, continues_name),
+                (b':', Some(b'{')) => match test_end(bytes, start) {
+                    // pgbench's scanner knows of no variable.
+                    Some(end) => {
+                        *at = end;
+                        command.push_str("FALSE");
+                        continue;
+                    }
+                    None => start + 1,
+                },
                 (b'\\', Some(b';' | b':')) => {
                     *at = start + 2;
                     command.push_str(&text[start + 1..*at]);
@@ -162,6 +171,13 @@ fn comment_end(bytes: &[u8], start: usize) -> usize {
 /// Behind a string without escapes. A doubled quote ends it and starts the next one, which comes to the same.
 fn quote_end(bytes: &[u8], from: usize) -> usize {
     find(bytes, from, b"'")
+}
+
+/// Behind `:{?name}`, if that is what starts here.
+fn test_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let name = bytes[start..].strip_prefix(b":{?")?;
+    let length = name.iter().take_while(|&&b| continues_name(b)).count();
+    (length > 0 && name.get(length) == Some(&b'}')).then_some(start + 3 + length + 1)
 }
 
 /// Behind a string with backslash escapes, and its continuations on further lines.

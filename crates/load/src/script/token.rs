@@ -128,11 +128,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes what is left of the command, and its newline.
-    pub fn skip_command(&mut self) {
-        while self.word().is_some() {}
-    }
-
     /// The next token of an expression and its offset.
     pub fn token(&mut self) -> Result<(usize, Token<'a>), Mistake> {
         self.skip_space();
