@@ -18,6 +18,7 @@ use options::{Command, Initialise, Options, Seed, Source};
 use ready::Prepared;
 use run::Unmeasured;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use voice::{Trouble, Voice};
 use watch::Show;
@@ -104,7 +105,7 @@ fn measure(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
     let plan = plan::plan(options, &ready, tables, seed);
     let epoch = logfile::unix_time();
     let logs = logfile::create_all(options, epoch, samples)?;
-    let mut show = Show::new(options, voice, place.named.clone(), epoch, logs);
+    let mut show = Show::new(options, voice, place.named.clone(), Arc::clone(&ready.work), epoch, logs);
     let measured = run::run(&ready, &mut show, &AtomicBool::new(false)).map_err(|why| match why {
         Unmeasured::System(error) => Trouble::new(format!("the run could not begin: {error}")),
         Unmeasured::NobodyConnected => Trouble::new("no client could connect"),

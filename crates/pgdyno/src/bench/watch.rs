@@ -4,10 +4,11 @@ use super::logfile::{LogFile, unix_time};
 use super::options::Options;
 use super::run::Watch;
 use super::voice::Voice;
-use load::script::Value;
-use load::{Abort, Said};
+use load::script::{Kind, Value, Variables};
+use load::{Abort, Said, Workload};
 use model::{Interval, Nanos, Record};
 use report::progress::{self, Style};
+use std::sync::Arc;
 
 /// Progress and errors on standard error, records into files.
 #[derive(Debug)]
@@ -15,6 +16,7 @@ pub struct Show<'a> {
     pub voice: &'a Voice,
     /// How the server was named, for what refuses us.
     pub server: String,
+    pub work: Arc<Workload>,
     /// Seconds between two lines; `None`: no progress.
     pub every: Option<u32>,
     pub style: Style,
@@ -30,6 +32,7 @@ impl<'a> Show<'a> {
         options: &Options,
         voice: &'a Voice,
         server: String,
+        work: Arc<Workload>,
         epoch: Nanos,
         logs: Vec<LogFile>,
     ) -> Show<'a> {
@@ -41,7 +44,7 @@ impl<'a> Show<'a> {
             retries: options.max_tries != 1,
         };
         let every = options.progress.map(|it| it.every);
-        Show { voice, server, every, style, logs, gathered: None }
+        Show { voice, server, work, every, style, logs, gathered: None }
     }
 
     /// Ends the logs.
@@ -55,18 +58,21 @@ impl<'a> Show<'a> {
     }
 }
 
-/// Why a client gave up, in pgbench's words.
-fn words(why: &Abort) -> String {
-    match why {
-        Abort::Expression(message) => format!("{message}\nevaluation of meta-command failed"),
-        Abort::Rows { got } => format!("expected one row, got {got}"),
-        Abort::Name(name) => format!("error storing into variable {name}"),
-        Abort::OpenTransaction => "end of script reached without completing the last transaction".to_owned(),
-        Abort::OpenPipeline => "end of script reached with pipeline open".to_owned(),
-        Abort::Pipeline => "already in pipeline mode, or not in pipeline mode".to_owned(),
-        Abort::Hopeless { message, .. } => message.clone(),
-        Abort::Shell(message) => format!("{message}\nexecution of meta-command failed"),
-        Abort::Copy => "COPY is not supported in pgbench, aborting".to_owned(),
+/// What pgbench calls a command in messages.
+fn name(it: &Kind) -> &'static str {
+    match it {
+        Kind::Sql(_) => "SQL",
+        Kind::Set { .. } => "set",
+        Kind::If { .. } => "if",
+        Kind::Elif { .. } => "elif",
+        Kind::Else { .. } => "else",
+        Kind::Endif => "endif",
+        Kind::Sleep { .. } => "sleep",
+        Kind::SetShell { .. } => "setshell",
+        Kind::Shell { .. } => "shell",
+        Kind::StartPipeline => "startpipeline",
+        Kind::SyncPipeline => "syncpipeline",
+        Kind::EndPipeline => "endpipeline",
     }
 }
 
@@ -105,23 +111,40 @@ impl Watch for Show<'_> {
                 ));
             }
             Said::Aborted { client, script, command, why } => {
-                let (client, script) = (client.0, script.0);
-                let why_words = words(&why);
-                self.voice.error(&match why {
-                    Abort::OpenTransaction | Abort::OpenPipeline => {
-                        format!("client {client} aborted: {why_words}")
+                let (client, script, command) = (client.0, usize::from(script.0), usize::from(command));
+                let aborted = |of: &str, why: &str| {
+                    let of = if of.is_empty() { String::new() } else { format!(" ({of})") };
+                    let what =
+                        format!("client {client} aborted in command {command}{of} of script {script}; {why}");
+                    self.voice.error(&what);
+                };
+                let scripts = &self.work.plan().program.scripts;
+                let name = scripts[script].commands.get(command).map_or("", |it| name(&it.kind));
+                match why {
+                    Abort::Expression(message) => {
+                        self.voice.error(&message);
+                        aborted(name, "evaluation of meta-command failed");
                     }
-                    _ => format!("client {client} script {script} aborted in command {command}: {why_words}"),
-                });
+                    Abort::Shell(message) => {
+                        self.voice.error(&message);
+                        aborted(name, "execution of meta-command failed");
+                    }
+                    Abort::Rows { got } => aborted(name, &format!("expected one row, got {got}")),
+                    Abort::Name(it) => aborted(name, &format!("error storing into variable {it}")),
+                    Abort::Pipeline if name == "startpipeline" => aborted(name, "already in pipeline mode"),
+                    Abort::Pipeline => aborted(name, "not in pipeline mode"),
+                    Abort::Hopeless { message, .. } => aborted(name, &message),
+                    Abort::Copy => aborted(name, "COPY is not supported in pgbench, aborting"),
+                    Abort::OpenTransaction => self.voice.error(&format!(
+                        "client {client} aborted: end of script reached without completing the last transaction"
+                    )),
+                    Abort::OpenPipeline => self
+                        .voice
+                        .error(&format!("client {client} aborted: end of script reached with pipeline open")),
+                }
             }
             Said::Debug { script, command, value } => {
-                let value = match value {
-                    Value::Null => "null".to_owned(),
-                    Value::Bool(it) => format!("boolean {it}"),
-                    Value::Int(it) => format!("int {it}"),
-                    Value::Double(it) => format!("double {}", six_digits(it)),
-                };
-                eprintln!("debug(script={},command={}): {value}", script.0, command + 1);
+                eprintln!("debug(script={},command={}): {}", script.0, command + 1, shown(value));
             }
         }
     }
@@ -136,19 +159,19 @@ impl Watch for Show<'_> {
     }
 }
 
-/// As C's `%g`.
-fn six_digits(it: f64) -> String {
-    let scientific = format!("{it:.5e}");
-    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
-    let exponent: i32 = exponent.parse().expect("Rust writes a whole number");
-    let short = |it: &str| it.trim_end_matches('0').trim_end_matches('.').to_owned();
-    match exponent {
-        -4..0 | 0..6 => {
-            let fixed = format!("{it:.*}", (5 - exponent) as usize);
-            if fixed.contains('.') { short(&fixed) } else { fixed }
-        }
-        _ => format!("{}e{}{:02}", short(digits), if exponent < 0 { '-' } else { '+' }, exponent.abs()),
-    }
+/// As pgbench writes it: a double with fifteen digits.
+fn shown(value: Value) -> String {
+    let kind = match value {
+        Value::Null => return "null".to_owned(),
+        Value::Bool(_) => "boolean",
+        Value::Int(_) => "int",
+        Value::Double(_) => "double",
+    };
+    let mut variable = Variables::new(1);
+    variable.set(0, value);
+    let mut text = Vec::new();
+    variable.write(0, &mut text);
+    format!("{kind} {}", String::from_utf8_lossy(&text))
 }
 
 #[cfg(test)]
@@ -156,21 +179,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_printf() {
-        for (it, expected) in [
-            (0.0, "0"),
-            (15.0, "15"),
-            (-0.125, "-0.125"),
-            (1.0 / 3.0, "0.333333"),
-            (1024.0, "1024"),
-            (999_999.5, "1e+06"),
-            (123_456.0, "123456"),
-            (1e32, "1e+32"),
-            (0.0001, "0.0001"),
-            (0.000_012_345_678, "1.23457e-05"),
-            (f64::INFINITY, "inf"),
+    fn values() {
+        for (value, expected) in [
+            (Value::Null, "null"),
+            (Value::Bool(true), "boolean true"),
+            (Value::Int(-3), "int -3"),
+            (Value::Double(-0.125), "double -0.125"),
+            (Value::Double(8.507_059_173_023_461e37), "double 8.50705917302346e+37"),
         ] {
-            assert_eq!(six_digits(it), expected);
+            assert_eq!(shown(value), expected);
         }
     }
 }

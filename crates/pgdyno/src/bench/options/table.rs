@@ -342,7 +342,7 @@ pub static TABLE: &[Opt] = &[
     opt(NONE, "strict", "", Phase::Run,
         &[(Section::Ours, "exit with status 3 when the measurement is invalid")],
         switch!(strict)),
-    opt(NONE, "allow-shell", "", Phase::Run,
+    opt(NONE, "allow-shell", "", Phase::Both,
         &[(Section::Ours, "let scripts run programs by \\shell and \\setshell")],
         switch!(allow_shell)),
 
