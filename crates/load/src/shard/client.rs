@@ -4,7 +4,7 @@ use crate::random::Prng;
 use crate::script::{Slot, Variables};
 use model::{Code, Nanos};
 use std::collections::VecDeque;
-use wire::pg::{Channel, Status};
+use wire::pg::{Channel, Encryption, Status};
 
 /// Runs scripts, one transaction at a time, over one connection at a time.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(super) struct Client {
     pub settled: bool,
     /// Log-ins that failed since the last that did not; sets the pause before the next.
     pub refusals: u32,
+    /// In which manner to try at once again, where `sslmode` knows two.
+    pub attempt: Option<Encryption>,
     /// When the log-in under way began.
     pub connecting_since: Nanos,
     /// What a FATAL error said before the connection broke.

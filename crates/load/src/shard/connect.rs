@@ -51,7 +51,10 @@ impl<R: Recorder> Shard<R> {
         client.prepared.fill(false);
         client.parsing.clear();
         client.state = State::LoggingIn;
-        client.channel.open();
+        match client.attempt.take() {
+            Some(attempt) => client.channel.open_with(attempt),
+            None => client.channel.open(),
+        }
         self.demand(conn.0, todo::TRANSMIT);
     }
 
@@ -80,9 +83,14 @@ impl<R: Recorder> Shard<R> {
         let said = client.words.take();
         let code = client.last_words.take().unwrap_or(code);
         let logging_in = matches!(client.state, State::Connecting | State::LoggingIn);
+        let attempt = if client.state == State::LoggingIn { client.channel.second_attempt() } else { None };
         self.unlink(i);
         if logging_in {
             self.connecting -= 1;
+            if attempt.is_some() {
+                self.clients[i as usize].attempt = attempt;
+                return self.connect(now, i);
+            }
             self.recorder.refused(code);
             let client = self.id(i);
             self.say_once(code, |_| Said::Refused {

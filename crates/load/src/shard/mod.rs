@@ -454,6 +454,7 @@ fn client(work: &Workload, number: u32, other: &mut Prng) -> Client {
         linked: false,
         settled: false,
         refusals: 0,
+        attempt: None,
         connecting_since: Nanos::ZERO,
         last_words: None,
         words: None,

@@ -1,0 +1,182 @@
+//! After the window has begun, a transaction allocates nothing; and connections are small.
+
+use load::random::Seeds;
+use load::script::{Mode, Source, parse};
+use load::{Action, ConnId, Plan, Recorder, Seeding, Shard, Workload};
+use model::{Nanos, PerSecond, Record, Schedule, Spacing};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use wire::pg::{Login, Transport};
+
+struct Counting;
+
+static COUNTS: AtomicBool = AtomicBool::new(false);
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if COUNTS.load(Ordering::Relaxed) {
+            ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        }
+        BYTES.fetch_add(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, it: *mut u8, layout: Layout) {
+        BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(it, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[derive(Default)]
+struct Count(u64);
+
+impl Recorder for Count {
+    fn record(&mut self, _: &Record) {
+        self.0 += 1;
+    }
+}
+
+const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+const PARSED: &[u8] = b"1\0\0\0\x04";
+const ANSWER: &[u8] = b"2\0\0\0\x04D\0\0\0\x0c\0\x01\0\0\0\x0242C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
+
+/// A server that answers at once, and keeps no memory of its own while it counts.
+struct Server {
+    /// Messages to answer, by connection: how far each session is.
+    asked: Vec<(u32, u32)>,
+    sessions: Vec<u32>,
+    now: u64,
+}
+
+impl Server {
+    fn turn(&mut self, shard: &mut Shard<Count>) -> bool {
+        self.now += 10_000;
+        shard.advance(Nanos(self.now));
+        loop {
+            match shard.poll() {
+                Action::Connect(conn) => {
+                    self.sessions[conn.0 as usize] = 0;
+                    shard.connected(conn);
+                }
+                Action::Transmit(conn, bytes) => {
+                    let n = bytes.len();
+                    shard.sent(conn, n);
+                    self.asked.push((conn.0, self.sessions[conn.0 as usize]));
+                    self.sessions[conn.0 as usize] += 1;
+                }
+                Action::Wait(_) => break,
+                Action::Done => return false,
+                Action::Close(_) | Action::Shell(..) | Action::Say(_) => {}
+            }
+        }
+        for at in 0..self.asked.len() {
+            let (conn, turn) = self.asked[at];
+            let (now, conn) = (Nanos(self.now), ConnId(conn));
+            match turn {
+                0 => shard.receive(now, conn, WELCOME),
+                1 => {
+                    shard.receive(now, conn, PARSED);
+                    shard.receive(now, conn, ANSWER);
+                }
+                _ => shard.receive(now, conn, ANSWER),
+            }
+        }
+        self.asked.clear();
+        true
+    }
+}
+
+fn shard(clients: u32, schedule: Schedule) -> Shard<Count> {
+    let text = "\\set r random(1, 1000000)\nSELECT seat FROM tickets WHERE id = :r AND price < :r * 2.5;\n";
+    let program =
+        parse(&[Source { name: "test", text, weight: 1 }], Mode::Prepared, false, &[]).expect("right");
+    let mut seeds = Seeds::new(1);
+    let plan = Plan {
+        program,
+        mode: Mode::Prepared,
+        schedule,
+        duration: Some(Nanos::from_secs(1_000)),
+        transactions: None,
+        clients,
+        threads: 1,
+        max_tries: 1,
+        latency_limit: None,
+        backlog_max: 1_000,
+        drain: Nanos::from_secs(1),
+        reconnect: false,
+        connecting_max: 16,
+        connect_timeout: Nanos::from_secs(10),
+        verbose: false,
+        statements: true,
+        seeds: Seeding {
+            clients: (0..clients).map(|_| seeds.client()).collect(),
+            choices: vec![seeds.thread().choose],
+            arrivals: 1,
+            other: 1,
+            variables: Vec::new(),
+        },
+    };
+    let work = Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix);
+    Shard::new(Arc::new(work), 0, Count::default())
+}
+
+/// One test, because the allocator counts for the whole process.
+#[test]
+fn nothing_is_allocated_after_the_start_and_connections_are_small() {
+    let curve = model::Curve::Ramp {
+        from: PerSecond(50_000.0),
+        to: PerSecond(100_000.0),
+        lasting: Nanos::from_secs(1_000),
+    };
+    let schedules = [
+        Schedule::Closed { think: Nanos::ZERO },
+        Schedule::Closed { think: Nanos::from_millis(1) },
+        Schedule::Open { curve: curve.clone(), spacing: Spacing::Even },
+        Schedule::Open { curve, spacing: Spacing::Poisson },
+    ];
+    for schedule in schedules {
+        let told = format!("{schedule:?}");
+        let mut shard = shard(64, schedule);
+        let mut server = Server { asked: Vec::with_capacity(256), sessions: vec![0; 64], now: 0 };
+        while !shard.is_settled() {
+            server.turn(&mut shard);
+        }
+        shard.begin(Nanos(server.now + 1));
+        // Every client's first transaction prepares its statement and brings its buffers to their size.
+        while shard.recorder.0 < 10_000 {
+            server.turn(&mut shard);
+        }
+        COUNTS.store(true, Ordering::Relaxed);
+        while shard.recorder.0 < 110_000 {
+            server.turn(&mut shard);
+        }
+        COUNTS.store(false, Ordering::Relaxed);
+        let allocations = ALLOCATIONS.swap(0, Ordering::Relaxed);
+        assert_eq!(allocations, 0, "allocations in 100,000 transactions of {told}");
+    }
+
+    let before = BYTES.load(Ordering::Relaxed);
+    let clients = 10_000;
+    let mut shard = shard(clients, Schedule::Closed { think: Nanos::ZERO });
+    let sessions = vec![0; clients as usize];
+    let mut server = Server { asked: Vec::with_capacity(clients as usize), sessions, now: 0 };
+    while !shard.is_settled() {
+        server.turn(&mut shard);
+    }
+    shard.begin(Nanos(server.now + 1));
+    while shard.recorder.0 < 3 * u64::from(clients) {
+        server.turn(&mut shard);
+    }
+    let each = (BYTES.load(Ordering::Relaxed) - before) / clients as usize;
+    println!("{each} bytes for each of {clients} connections");
+    assert!(each < 4 * 1024, "{each} bytes for each connection");
+}
