@@ -17,9 +17,10 @@ use model::Summary;
 use options::{Command, Initialise, Options, Seed, Source};
 use ready::Prepared;
 use run::Unmeasured;
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use voice::{Trouble, Voice};
 use watch::Show;
 
@@ -106,7 +107,8 @@ fn measure(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
     let epoch = logfile::unix_time();
     let logs = logfile::create_all(options, epoch, samples)?;
     let mut show = Show::new(options, voice, place.named.clone(), Arc::clone(&ready.work), epoch, logs);
-    let measured = run::run(&ready, &mut show, &AtomicBool::new(false)).map_err(|why| match why {
+    let interrupted = on_interrupt()?;
+    let measured = run::run(&ready, &mut show, &interrupted).map_err(|why| match why {
         Unmeasured::System(error) => Trouble::new(format!("the run could not begin: {error}")),
         Unmeasured::NobodyConnected => Trouble::new("no client could connect"),
         Unmeasured::Stopped => Trouble::new("stopped before the run began"),
@@ -122,19 +124,31 @@ fn measure(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
         };
         print!("{}", report::bench::text(&summary, style, &report::lang::En));
     }
-    if measured.aborted > 0 {
+    let complete = measured.aborted == 0 && !interrupted.load(Ordering::Relaxed);
+    if !complete {
         voice.error("Run was aborted; the above results are incomplete.");
     }
-    Ok(status(&summary, options.strict))
+    Ok(status(&summary, complete, options.strict))
+}
+
+/// Set by the first Ctrl-C: the run ends and is reported. The second one ends the program.
+fn on_interrupt() -> Result<Arc<AtomicBool>, Trouble> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
+            .map_err(|error| Trouble::new(format!("could not await Ctrl-C: {error}")))?;
+    }
+    Ok(flag)
 }
 
 /// 0 for a clean run; failures that may be tried again are no error, as in pgbench.
-fn status(summary: &Summary, strict: bool) -> ExitCode {
+fn status(summary: &Summary, complete: bool, strict: bool) -> ExitCode {
     let counts = &summary.total.counts;
     let errors = counts.failed + counts.unknown - counts.serialization - counts.deadlock;
     if strict && !summary.validity.valid {
         ExitCode::from(INVALID)
-    } else if summary.generator.aborted > 0 || errors > 0 || !summary.connecting.refused.is_empty() {
+    } else if !complete || errors > 0 || !summary.connecting.refused.is_empty() {
         ExitCode::from(ERRORS)
     } else {
         ExitCode::SUCCESS

@@ -85,8 +85,13 @@ fn distributions(out: &mut String, it: &Summary, lang: &dyn Lang) {
     if it.generator.backlog_wait.count > 0 {
         row(lang.label(Label::BacklogWait).into(), Unit::Millis, &it.generator.backlog_wait);
     }
-    row(lang.label(Label::SendLag).into(), Unit::Micros, &it.generator.send_lag);
-    row(lang.label(Label::Jitter).into(), Unit::Micros, &it.generator.jitter);
+    // In the closed model nothing is due at a moment, so nothing can be late.
+    if it.generator.send_lag.count > 0 {
+        row(lang.label(Label::SendLag).into(), Unit::Micros, &it.generator.send_lag);
+    }
+    if it.generator.jitter.count > 0 {
+        row(lang.label(Label::Jitter).into(), Unit::Micros, &it.generator.jitter);
+    }
     out.push('\n');
 }
 
