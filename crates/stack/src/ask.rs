@@ -11,7 +11,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::pg::compile::{Piece, simple};
-use wire::pg::{Channel, Event, Login, Notice, ProtocolError, Transport, copy_data, copy_done, copy_fail};
+use wire::pg::{
+    Channel, Encryption, Event, Login, Notice, ProtocolError, Transport, copy_data, copy_done, copy_fail,
+};
 use wire::{Code, TemplateBuilder};
 
 /// Where a server listens, and as whom we log in.
@@ -32,6 +34,7 @@ pub enum Address {
 /// One session that answers one question at a time.
 #[derive(Debug)]
 pub struct Connection {
+    address: Address,
     stream: Stream,
     channel: Channel,
     /// Bytes received; those from `read` on are not yet understood.
@@ -97,6 +100,25 @@ impl Target {
 
 impl Connection {
     pub fn open(target: &Target, patience: Duration) -> Result<Connection, Error> {
+        let (mut connection, first) = Connection::attempt(target, patience, None)?;
+        match (first, connection.channel.second_attempt()) {
+            (Ok(()), _) => Ok(connection),
+            (Err(error), None) => Err(error),
+            // `sslmode` allows another try: with TLS after without, or the other way round.
+            (Err(_), Some(encryption)) => {
+                let (again, second) = Connection::attempt(target, patience, Some(encryption))?;
+                connection = again;
+                second.map(|()| connection)
+            }
+        }
+    }
+
+    /// Connects and tries to log in; the connection tells whether another attempt is due.
+    fn attempt(
+        target: &Target,
+        patience: Duration,
+        encryption: Option<Encryption>,
+    ) -> Result<(Connection, Result<(), Error>), Error> {
         let net = |error| Error::Net { address: target.address.clone(), error };
         let stream = Stream::connect(&target.address, patience).map_err(net)?;
         let transport = match stream {
@@ -104,11 +126,16 @@ impl Connection {
             Stream::Tcp(_) => Transport::Tcp,
         };
         let mut channel = Channel::new(Arc::clone(&target.login), transport, nonce().map_err(net)?);
-        channel.open();
-        let mut connection = Connection { stream, channel, inbox: Vec::new(), read: 0, notices: Vec::new() };
+        match encryption {
+            Some(it) => channel.open_with(it),
+            None => channel.open(),
+        }
+        let address = target.address.clone();
+        let notices = Vec::new();
+        let mut connection = Connection { address, stream, channel, inbox: Vec::new(), read: 0, notices };
         connection.patience(Some(patience)).map_err(net)?;
-        connection.exchange(Until::Opened, &mut Answer::default())?;
-        Ok(connection)
+        let result = connection.exchange(Until::Opened, &mut Answer::default());
+        Ok((connection, result))
     }
 
     /// How long each wait for the network may last; `None`: for ever. After opening it is what was given there.
@@ -145,6 +172,12 @@ impl Connection {
         self.channel.parameter(name)
     }
 
+    /// `server_version_num`, such as 150018; 0 if the server does not tell.
+    pub fn server_version(&mut self) -> u32 {
+        let told = self.value("show server_version_num").ok().flatten();
+        told.and_then(|it| it.parse().ok()).unwrap_or(0)
+    }
+
     fn send_query(&mut self, sql: &str) {
         let mut message = TemplateBuilder::default();
         simple(&mut message, &[Piece::Text(sql)]);
@@ -155,14 +188,8 @@ impl Connection {
         });
     }
 
-    fn net(&self, error: io::Error) -> Error {
-        let address = match &self.stream {
-            Stream::Unix(it) => {
-                it.peer_addr().ok().and_then(|it| it.as_pathname().map(|it| Address::Unix(it.into())))
-            }
-            Stream::Tcp(it) => it.peer_addr().ok().map(Address::Tcp),
-        };
-        Error::Net { address: address.unwrap_or_else(|| Address::Unix(PathBuf::new())), error }
+    pub(crate) fn net(&self, error: io::Error) -> Error {
+        Error::Net { address: self.address.clone(), error }
     }
 
     fn flush(&mut self) -> Result<(), Error> {

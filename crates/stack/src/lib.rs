@@ -4,5 +4,6 @@
 
 pub mod ask;
 pub mod component;
+pub mod dataset;
 pub mod find;
 pub mod supervisor;

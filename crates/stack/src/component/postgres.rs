@@ -142,7 +142,16 @@ impl Postgres {
         let launch =
             Launch::new(&format!("{}-initdb", self.name), self.program("initdb"), &supervisor.home())
                 .as_user(supervisor.user())
-                .args(["--username", NAME, "--auth", "trust", "--encoding", "UTF8", "--locale", locale])
+                .args([
+                    "--username",
+                    NAME,
+                    "--auth",
+                    "scram-sha-256",
+                    "--encoding",
+                    "UTF8",
+                    "--locale",
+                    locale,
+                ])
                 // Nothing of value is there yet: a crash of the machine ends this cluster anyway.
                 .arg("--no-sync")
                 .arg("--pwfile")

@@ -1,0 +1,440 @@
+//! How do pgbench's tables come to be? `pgdyno bench -i`.
+//!
+//! The same schema and the same rows as pgbench 15's, in the same physical order; only the way is shorter: see
+//! [`Pgbench::generate`] and [`Pgbench::primary_keys`].
+
+use super::{CHUNK, decimal};
+use crate::ask::{Connection, CopyIn, Error};
+use std::fmt::Write as _;
+
+/// The tables to be made; names and defaults are pgbench's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pgbench {
+    /// Multiples of 100,000 accounts, 10 tellers and 1 branch; at least 1.
+    pub scale: u32,
+    /// Percent of each page that is filled, 10..=100.
+    pub fill_factor: u32,
+    /// Of `pgbench_accounts`; at least 1 if given.
+    pub partitions: Option<(PartitionMethod, u32)>,
+    pub unlogged: bool,
+    pub tablespace: Option<String>,
+    pub index_tablespace: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartitionMethod {
+    Range,
+    Hash,
+}
+
+/// One letter of `-I`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    DropTables,
+    CreateTables,
+    GenerateClientSide,
+    GenerateServerSide,
+    Vacuum,
+    PrimaryKeys,
+    ForeignKeys,
+}
+
+/// What is going on; to be shown, or not. Whoever is told takes the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress<'a> {
+    Begun(Step),
+    /// Within [`Step::CreateTables`]: so many partitions are created next.
+    Partitions(u32),
+    /// Within [`Step::GenerateClientSide`]: the first row is about to be sent.
+    Sending,
+    /// Within [`Step::GenerateClientSide`], after each 100,000 accounts: so many of so many.
+    Sent(u64, u64),
+    Ended(Step),
+    /// A remark of the server, as `NOTICE:  …`.
+    Notice(&'a str),
+}
+
+const ACCOUNTS: u64 = 100_000;
+const TELLERS: u64 = 10;
+/// From this scale on, accounts are numbered by `bigint`.
+const BIG: u32 = 20_000;
+
+impl Default for Pgbench {
+    fn default() -> Pgbench {
+        Pgbench {
+            scale: 1,
+            fill_factor: 100,
+            partitions: None,
+            unlogged: false,
+            tablespace: None,
+            index_tablespace: None,
+        }
+    }
+}
+
+impl Step {
+    pub fn from_letter(letter: char) -> Option<Step> {
+        Some(match letter {
+            'd' => Step::DropTables,
+            't' => Step::CreateTables,
+            'g' => Step::GenerateClientSide,
+            'G' => Step::GenerateServerSide,
+            'v' => Step::Vacuum,
+            'p' => Step::PrimaryKeys,
+            'f' => Step::ForeignKeys,
+            _ => return None,
+        })
+    }
+}
+
+impl Pgbench {
+    /// Takes the steps in the order given.
+    pub fn initialise(
+        &self,
+        connection: &mut Connection,
+        steps: &[Step],
+        tell: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), Error> {
+        // Building an index may well take longer than any patience.
+        connection.patience(None).map_err(|it| connection.net(it))?;
+        for &step in steps {
+            tell(Progress::Begun(step));
+            match step {
+                Step::DropTables => connection.run(DROP, tell)?,
+                Step::CreateTables => self.create(connection, tell)?,
+                Step::GenerateClientSide => self.generate(connection, tell)?,
+                Step::GenerateServerSide => self.generate_there(connection, tell)?,
+                Step::Vacuum => VACUUM.iter().try_for_each(|it| connection.run(it, tell))?,
+                Step::PrimaryKeys => self.primary_keys(connection, tell)?,
+                Step::ForeignKeys => FOREIGN_KEYS.iter().try_for_each(|it| connection.run(it, tell))?,
+            }
+            tell(Progress::Ended(step));
+        }
+        Ok(())
+    }
+
+    fn create(&self, connection: &mut Connection, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), Error> {
+        self.tables().iter().try_for_each(|it| connection.run(it, tell))?;
+        let partitions = self.partition_tables();
+        if !partitions.is_empty() {
+            tell(Progress::Partitions(partitions.len() as u32));
+        }
+        partitions.iter().try_for_each(|it| connection.run(it, tell))
+    }
+
+    /// Fills the tables from here, in one transaction with the truncation, so that rows can be written frozen.
+    ///
+    /// The server has less to do than with pgbench: rows come in binary, and 64 KiB of them in one message, where
+    /// `PQputline` makes a message of each; branches and tellers come by COPY too, not by one INSERT each.
+    fn generate(&self, connection: &mut Connection, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), Error> {
+        // FREEZE is refused for partitioned tables, and pgbench uses it from version 14 on.
+        let freeze = self.partitions.is_none() && connection.server_version() >= 140_000;
+        connection.run("begin", tell)?;
+        connection.run(TRUNCATE, tell)?;
+        let (branches, total) = (u64::from(self.scale), u64::from(self.scale) * ACCOUNTS);
+        // In this order, in case there are foreign keys already.
+        let mut copy = connection.copy_in("copy pgbench_branches(bid, bbalance) from stdin")?;
+        send_rows(&mut copy, branches, |row, out| text(out, &[row + 1, 0], b""), &mut |_| {})?;
+        copy.finish()?;
+        let mut copy = connection.copy_in("copy pgbench_tellers(tid, bid, tbalance) from stdin")?;
+        let teller = |row, out: &mut Vec<u8>| text(out, &[row + 1, row / TELLERS + 1, 0], b"");
+        send_rows(&mut copy, branches * TELLERS, teller, &mut |_| {})?;
+        copy.finish()?;
+        let form = AccountForm::of(connection)?;
+        let mut options = Vec::new();
+        options.extend((form != AccountForm::Text).then_some("format binary"));
+        options.extend(freeze.then_some("freeze on"));
+        let mut statement = "copy pgbench_accounts from stdin".to_owned();
+        if !options.is_empty() {
+            write!(statement, " with ({})", options.join(", ")).expect("strings grow");
+        }
+        tell(Progress::Sending);
+        let mut copy = connection.copy_in(&statement)?;
+        if form != AccountForm::Text {
+            copy.send(|out| out.extend_from_slice(BINARY_HEADER))?;
+        }
+        send_rows(&mut copy, total, |row, out| form.write(row, out), &mut |rows| {
+            tell(Progress::Sent(rows, total));
+        })?;
+        if form != AccountForm::Text {
+            copy.send(|out| out.extend_from_slice(&BINARY_TRAILER))?;
+        }
+        copy.finish()?;
+        connection.run("commit", tell)
+    }
+
+    fn generate_there(
+        &self,
+        connection: &mut Connection,
+        tell: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), Error> {
+        let branches = self.scale;
+        let (tellers, accounts) = (u64::from(branches) * TELLERS, u64::from(branches) * ACCOUNTS);
+        let statements = [
+            "begin".to_owned(),
+            TRUNCATE.to_owned(),
+            format!(
+                "insert into pgbench_branches(bid, bbalance) select bid, 0 from generate_series(1, {branches}) as bid"
+            ),
+            format!(
+                "insert into pgbench_tellers(tid, bid, tbalance) \
+                 select tid, (tid - 1) / {TELLERS} + 1, 0 from generate_series(1, {tellers}) as tid"
+            ),
+            format!(
+                "insert into pgbench_accounts(aid, bid, abalance, filler) \
+                 select aid, (aid - 1) / {ACCOUNTS} + 1, 0, '' from generate_series(1, {accounts}) as aid"
+            ),
+            "commit".to_owned(),
+        ];
+        statements.iter().try_for_each(|it| connection.run(it, tell))
+    }
+
+    /// Adds the primary keys. More `maintenance_work_mem` or other numbers of workers than the server's defaults gained
+    /// nothing for 10,000,000 rows, which come in order (2.6–3.9 s with 64 MB and two workers, 4.0–4.9 s with 1 GB).
+    fn primary_keys(
+        &self,
+        connection: &mut Connection,
+        tell: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), Error> {
+        let space = self.index_tablespace.as_ref();
+        let space = space.map_or(String::new(), |it| format!(" using index tablespace {}", quoted(it)));
+        for (table, key) in [("branches", "bid"), ("tellers", "tid"), ("accounts", "aid")] {
+            connection.run(&format!("alter table pgbench_{table} add primary key ({key}){space}"), tell)?;
+        }
+        Ok(())
+    }
+
+    fn tables(&self) -> Vec<String> {
+        let aid = if self.scale >= BIG { "bigint" } else { "int" };
+        let filled = format!(" with (fillfactor={})", self.fill_factor);
+        let accounts = match self.partitions {
+            Some((PartitionMethod::Range, _)) => " partition by range (aid)",
+            Some((PartitionMethod::Hash, _)) => " partition by hash (aid)",
+            None => filled.as_str(),
+        };
+        let tables = [
+            ("history", format!("tid int,bid int,aid {aid},delta int,mtime timestamp,filler char(22)"), ""),
+            ("tellers", "tid int not null,bid int,tbalance int,filler char(84)".to_owned(), filled.as_str()),
+            ("accounts", format!("aid {aid} not null,bid int,abalance int,filler char(84)"), accounts),
+            ("branches", "bid int not null,bbalance int,filler char(88)".to_owned(), filled.as_str()),
+        ];
+        let create = self.create_table();
+        let space =
+            self.tablespace.as_ref().map_or(String::new(), |it| format!(" tablespace {}", quoted(it)));
+        let statement =
+            |(name, columns, options)| format!("{create} pgbench_{name}({columns}){options}{space}");
+        tables.into_iter().map(statement).collect()
+    }
+
+    fn partition_tables(&self) -> Vec<String> {
+        let Some((method, count)) = self.partitions else { return Vec::new() };
+        let size = (u64::from(self.scale) * ACCOUNTS).div_ceil(u64::from(count));
+        let bounds = |it: u32| match method {
+            PartitionMethod::Hash => format!("with (modulus {count}, remainder {})", it - 1),
+            // Open at both ends, so that any key finds its place.
+            PartitionMethod::Range => {
+                let bound = |it: u32| match it {
+                    0 => "minvalue".to_owned(),
+                    it if it == count => "maxvalue".to_owned(),
+                    it => (u64::from(it) * size + 1).to_string(),
+                };
+                format!("from ({}) to ({})", bound(it - 1), bound(it))
+            }
+        };
+        let (create, fill) = (self.create_table(), self.fill_factor);
+        let statement = |it| {
+            let bounds = bounds(it);
+            format!(
+                "{create} pgbench_accounts_{it} partition of pgbench_accounts for values {bounds} with (fillfactor={fill})"
+            )
+        };
+        (1..=count).map(statement).collect()
+    }
+
+    fn create_table(&self) -> &'static str {
+        if self.unlogged { "create unlogged table" } else { "create table" }
+    }
+}
+
+const DROP: &str =
+    "drop table if exists pgbench_accounts, pgbench_branches, pgbench_history, pgbench_tellers";
+
+const TRUNCATE: &str = "truncate table pgbench_accounts, pgbench_branches, pgbench_history, pgbench_tellers";
+
+const VACUUM: [&str; 4] = [
+    "vacuum analyze pgbench_branches",
+    "vacuum analyze pgbench_tellers",
+    "vacuum analyze pgbench_accounts",
+    "vacuum analyze pgbench_history",
+];
+
+const FOREIGN_KEYS: [&str; 5] = [
+    "alter table pgbench_tellers add constraint pgbench_tellers_bid_fkey foreign key (bid) references pgbench_branches",
+    "alter table pgbench_accounts add constraint pgbench_accounts_bid_fkey foreign key (bid) references pgbench_branches",
+    "alter table pgbench_history add constraint pgbench_history_bid_fkey foreign key (bid) references pgbench_branches",
+    "alter table pgbench_history add constraint pgbench_history_tid_fkey foreign key (tid) references pgbench_tellers",
+    "alter table pgbench_history add constraint pgbench_history_aid_fkey foreign key (aid) references pgbench_accounts",
+];
+
+impl Connection {
+    /// Runs one statement and passes on what the server remarks.
+    fn run(&mut self, sql: &str, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), Error> {
+        let answer = self.query(sql);
+        self.notices.drain(..).for_each(|it| tell(Progress::Notice(&it)));
+        answer.map(drop)
+    }
+}
+
+/// How rows of accounts are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AccountForm {
+    /// Spares the server the reading of numbers, with `aid` of 4 bytes.
+    Binary4,
+    /// The same with `aid` of 8 bytes.
+    Binary8,
+    /// For tables that somebody else made, with other types.
+    Text,
+}
+
+/// Signature, flags and length of the header's extension; PostgreSQL manual, COPY, "Binary Format".
+const BINARY_HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+const BINARY_TRAILER: [u8; 2] = (-1i16).to_be_bytes();
+
+impl AccountForm {
+    fn of(connection: &mut Connection) -> Result<AccountForm, Error> {
+        let types = connection.query(
+            "select atttypid::pg_catalog.regtype from pg_catalog.pg_attribute \
+             where attrelid = 'pgbench_accounts'::pg_catalog.regclass and attnum > 0 and not attisdropped order by attnum",
+        )?;
+        let types: Vec<&str> = types.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
+        Ok(match types[..] {
+            ["integer", "integer", "integer", "character"] => AccountForm::Binary4,
+            ["bigint", "integer", "integer", "character"] => AccountForm::Binary8,
+            _ => AccountForm::Text,
+        })
+    }
+
+    /// Appends account `row` + 1 with a balance of 0; the server pads the empty filler with blanks.
+    fn write(self, row: u64, out: &mut Vec<u8>) {
+        let (aid, bid) = (row + 1, row / ACCOUNTS + 1);
+        let mut fields = |aid: &[u8]| {
+            out.extend_from_slice(&4i16.to_be_bytes());
+            for field in [aid, &(bid as i32).to_be_bytes(), &0i32.to_be_bytes(), b""] {
+                out.extend_from_slice(&(field.len() as i32).to_be_bytes());
+                out.extend_from_slice(field);
+            }
+        };
+        match self {
+            AccountForm::Binary4 => fields(&(aid as i32).to_be_bytes()),
+            AccountForm::Binary8 => fields(&(aid as i64).to_be_bytes()),
+            AccountForm::Text => text(out, &[aid, bid, 0], b"\t"),
+        }
+    }
+}
+
+/// Sends `rows` rows; tells after each 100,000.
+fn send_rows(
+    copy: &mut CopyIn<'_>,
+    rows: u64,
+    write: impl Fn(u64, &mut Vec<u8>),
+    sent: &mut dyn FnMut(u64),
+) -> Result<(), Error> {
+    let mut row = 0;
+    while row < rows {
+        copy.send(|out| {
+            let full = out.len() + CHUNK;
+            while row < rows && out.len() < full {
+                write(row, out);
+                row += 1;
+                if row.is_multiple_of(ACCOUNTS) {
+                    break;
+                }
+            }
+        })?;
+        if row.is_multiple_of(ACCOUNTS) {
+            sent(row);
+        }
+    }
+    Ok(())
+}
+
+/// Appends a row of numbers in COPY's text format, then `end` and a newline.
+fn text(out: &mut Vec<u8>, numbers: &[u64], end: &[u8]) {
+    for (at, &number) in numbers.iter().enumerate() {
+        if at > 0 {
+            out.push(b'\t');
+        }
+        decimal(out, number);
+    }
+    out.extend_from_slice(end);
+    out.push(b'\n');
+}
+
+/// An SQL identifier.
+fn quoted(name: &str) -> String {
+    let mut quoted = String::from("\"");
+    write!(quoted, "{}\"", name.replace('"', "\"\"")).expect("strings grow");
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schema() {
+        let check = |it: Pgbench, expected: &str| {
+            let statements = [it.tables(), it.partition_tables()].concat();
+            let shown: Vec<&str> =
+                statements.iter().filter(|it| it.contains("accounts")).map(String::as_str).collect();
+            assert_eq!(shown.join("; "), expected);
+        };
+        let usual = Pgbench::default;
+        check(
+            usual(),
+            "create table pgbench_accounts(aid int not null,bid int,abalance int,filler char(84)) with (fillfactor=100)",
+        );
+        check(
+            Pgbench { scale: 20_000, unlogged: true, tablespace: Some("a\"b".to_owned()), ..usual() },
+            "create unlogged table pgbench_accounts(aid bigint not null,bid int,abalance int,filler char(84)) \
+             with (fillfactor=100) tablespace \"a\"\"b\"",
+        );
+        check(
+            Pgbench { partitions: Some((PartitionMethod::Range, 3)), fill_factor: 90, ..usual() },
+            "create table pgbench_accounts(aid int not null,bid int,abalance int,filler char(84)) partition by range (aid); \
+             create table pgbench_accounts_1 partition of pgbench_accounts for values from (minvalue) to (33335) \
+             with (fillfactor=90); \
+             create table pgbench_accounts_2 partition of pgbench_accounts for values from (33335) to (66669) \
+             with (fillfactor=90); \
+             create table pgbench_accounts_3 partition of pgbench_accounts for values from (66669) to (maxvalue) \
+             with (fillfactor=90)",
+        );
+        check(
+            Pgbench { partitions: Some((PartitionMethod::Hash, 1)), ..usual() },
+            "create table pgbench_accounts(aid int not null,bid int,abalance int,filler char(84)) partition by hash (aid); \
+             create table pgbench_accounts_1 partition of pgbench_accounts for values with (modulus 1, remainder 0) \
+             with (fillfactor=100)",
+        );
+    }
+
+    #[test]
+    fn accounts() {
+        let check = |form: AccountForm, row: u64, expected: &[u8]| {
+            let mut out = Vec::new();
+            form.write(row, &mut out);
+            assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());
+        };
+        check(AccountForm::Text, 99_999, b"100000\t1\t0\t\n");
+        check(AccountForm::Text, 100_000, b"100001\t2\t0\t\n");
+        check(
+            AccountForm::Binary4,
+            258,
+            b"\0\x04\0\0\0\x04\0\0\x01\x03\0\0\0\x04\0\0\0\x01\0\0\0\x04\0\0\0\0\0\0\0\0",
+        );
+        check(
+            AccountForm::Binary8,
+            0,
+            b"\0\x04\0\0\0\x08\0\0\0\0\0\0\0\x01\0\0\0\x04\0\0\0\x01\0\0\0\x04\0\0\0\0\0\0\0\0",
+        );
+    }
+}

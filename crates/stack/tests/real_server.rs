@@ -1,0 +1,11 @@
+//! Does all this hold with real servers and real processes?
+//!
+//! One throw-away server serves the tests that do it no harm; those that kill have their own. Needs an installed
+//! PostgreSQL with pgbench; `./x test` installs it.
+
+mod real_server {
+    mod ask;
+    mod datasets;
+    mod ends;
+    pub mod server;
+}

@@ -1,0 +1,103 @@
+//! Are questions answered, by rows or by reasons?
+
+use super::server::{PATIENCE, fresh_database, in_database, server};
+use std::sync::Arc;
+use std::time::Duration;
+use wire::Code;
+use wire::pg::{Login, Secret};
+
+#[test]
+fn questions() {
+    let (mut connection, _) = fresh_database();
+    let mut check = |sql: &str, expected: &str| {
+        let shown = match connection.query(sql) {
+            Ok(answer) => {
+                let value = |it: &Option<String>| it.clone().unwrap_or_else(|| "NULL".to_owned());
+                let rows: Vec<String> = answer
+                    .rows
+                    .iter()
+                    .map(|row| row.iter().map(value).collect::<Vec<_>>().join(","))
+                    .collect();
+                format!("{}: {} -> {}", answer.columns.join(","), rows.join(";"), answer.tag)
+            }
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(shown, expected, "{sql}");
+    };
+    check("select 1 as one, null as none, 'ё' as yo", "one,none,yo: 1,NULL,ё -> SELECT 1");
+    check("select x from generate_series(1, 3) as x", "x: 1;2;3 -> SELECT 3");
+    check("select 1 as a; select 2 as b", "b: 2 -> SELECT 1");
+    check("", ":  -> ");
+    check("select 1/0", "ERROR: division by zero (SQLSTATE 22012)");
+    check("begin; select nothing", "ERROR: column \"nothing\" does not exist (SQLSTATE 42703)");
+    check("rollback", ":  -> ROLLBACK");
+    // Data of COPY TO is passed over.
+    check("copy (select 1) to stdout", ":  -> COPY 1");
+}
+
+#[test]
+fn a_copy_nobody_feeds_fails_and_the_session_goes_on() {
+    let (mut connection, _) = fresh_database();
+    connection.query("create table t(a int)").unwrap();
+    let error = connection.query("copy t from stdin").unwrap_err();
+    assert_eq!(error.code(), Code::SqlState(*b"57014"), "{error}");
+    assert_eq!(connection.value("select count(*) from t").unwrap().as_deref(), Some("0"));
+}
+
+#[test]
+fn copies() {
+    let (mut connection, _) = fresh_database();
+    connection.query("create table t(a int primary key)").unwrap();
+    let mut copy = connection.copy_in("copy t from stdin").unwrap();
+    // More than all buffers on the way hold, in pieces that split rows.
+    let rows: Vec<u8> = (0..300_000).flat_map(|it| format!("{it}\n").into_bytes()).collect();
+    for piece in rows.chunks(65_521) {
+        copy.send(|out| out.extend_from_slice(piece)).unwrap();
+    }
+    assert_eq!(copy.finish().unwrap(), 300_000);
+    assert_eq!(connection.value("select sum(a) from t").unwrap().as_deref(), Some("44999850000"));
+
+    let mut copy = connection.copy_in("copy t from stdin").unwrap();
+    copy.send(|out| out.extend_from_slice(b"7\n")).unwrap();
+    assert_eq!(copy.finish().unwrap_err().code(), Code::SqlState(*b"23505"));
+
+    let mut copy = connection.copy_in("copy t from stdin").unwrap();
+    copy.send(|out| out.extend_from_slice(b"-1\n")).unwrap();
+    drop(copy);
+    assert_eq!(connection.value("select count(*) from t where a < 0").unwrap().as_deref(), Some("0"));
+}
+
+#[test]
+fn logins() {
+    let server = server();
+    for target in [server.target(), server.target_tcp()] {
+        let mut connection = target.open(PATIENCE).unwrap();
+        let method = "select current_setting('password_encryption')";
+        assert_eq!(connection.value(method).unwrap().as_deref(), Some("scram-sha-256"), "{}", target.address);
+    }
+    let mut login = Login::new("postgres", "postgres");
+    login.password = Some(Secret::new("wrong"));
+    let wrong = stack::ask::Target { login: Arc::new(login), ..server.target_tcp() };
+    assert_eq!(wrong.open(PATIENCE).unwrap_err().code(), Code::SqlState(*b"28P01"));
+    assert_eq!(in_database("nowhere").open(PATIENCE).unwrap_err().code(), Code::SqlState(*b"3D000"));
+}
+
+#[test]
+fn patience_ends() {
+    let (mut connection, _) = fresh_database();
+    connection.patience(Some(Duration::from_millis(50))).unwrap();
+    let error = connection.query("select pg_sleep(10)").unwrap_err();
+    assert_eq!(error.code(), Code::TIMED_OUT, "{error}");
+}
+
+#[test]
+fn the_password_is_nowhere_to_be_read() {
+    let server = server();
+    let password = server.password().reveal();
+    let shown = format!("{server:?} {:?}", server.target());
+    assert!(!shown.contains(password) && shown.contains("***"), "{shown}");
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        assert!(!String::from_utf8_lossy(&line).contains(password), "{}", entry.path().display());
+    }
+}

@@ -1,0 +1,176 @@
+//! Does everything end with whoever started it?
+
+use super::server::{PATIENCE, installation, keeper};
+use rustix::process::{Pid, Signal, kill_process};
+use stack::component::postgres::{Postgres, Settings};
+use stack::supervisor::{End, Launch, Sig, Supervisor};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A directory on disk in which run directories of one test are made.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = PathBuf::from(format!("/var/tmp/stack-test-{name}-{}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        Scratch(path)
+    }
+
+    /// Processes that have to do with it: by their arguments, environment or working directory.
+    fn processes(&self) -> Vec<String> {
+        let mark = self.0.to_str().unwrap();
+        let about = |pid: &Path| {
+            let read = |it: &str| {
+                String::from_utf8_lossy(&std::fs::read(pid.join(it)).unwrap_or_default()).into_owned()
+            };
+            let cwd = std::fs::read_link(pid.join("cwd")).unwrap_or_default();
+            let line = format!("{} {}", pid.display(), read("cmdline").replace('\0', " "));
+            (line.contains(mark) || read("environ").contains(mark) || cwd.starts_with(mark)).then_some(line)
+        };
+        let numbers = std::fs::read_dir("/proc").unwrap().flatten().map(|it| it.path());
+        numbers.filter_map(|it| about(&it)).collect()
+    }
+
+    fn entries(&self) -> Vec<PathBuf> {
+        std::fs::read_dir(&self.0).unwrap().flatten().map(|it| it.path()).collect()
+    }
+
+    /// Waits until nothing is left, at most half a minute.
+    fn await_nothing(&self, when: &str) {
+        let until = Instant::now() + Duration::from_secs(30);
+        loop {
+            let (processes, entries) = (self.processes(), self.entries());
+            if processes.is_empty() && entries.is_empty() {
+                return;
+            }
+            assert!(Instant::now() < until, "{when}: still there are {processes:#?} and {entries:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Not a test of its own: the process that is killed. Starts a server and waits.
+#[test]
+fn victim() {
+    if std::env::var_os("STACK_TEST_VICTIM").is_none() {
+        return;
+    }
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let _postgres = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+#[test]
+fn nothing_survives_kill_9() {
+    let scratch = Scratch::new("kill");
+    // From before the keeper runs, through initdb and start-up, to the running server.
+    for delay in (0..20).map(|it| Duration::from_millis(it * 80)) {
+        let mut victim = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "real_server::ends::victim"])
+            .env("STACK_TEST_VICTIM", "1")
+            .env("TMPDIR", &scratch.0)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(delay);
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+        scratch.await_nothing(&format!("killed after {delay:?}"));
+    }
+}
+
+#[test]
+fn a_killed_keeper_takes_its_children_along_and_its_directory_is_swept() {
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let postgres = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
+    let directory = supervisor.directory().to_owned();
+    let pid = Pid::from_raw(i32::try_from(supervisor.keeper_pid()).unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    while postgres.target().open(PATIENCE).is_ok() {
+        assert!(Instant::now() < until, "the server still answers");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(supervisor.signal(postgres.node, Sig::Term).is_err());
+    drop(supervisor);
+    assert!(directory.exists());
+    // The lock is released when the last process that holds it is gone.
+    let until = Instant::now() + Duration::from_secs(20);
+    while directory.exists() {
+        assert!(Instant::now() < until, "{} is still there", directory.display());
+        drop(Supervisor::start(&keeper()).unwrap());
+    }
+}
+
+#[test]
+fn a_server_restarts_and_keeps_its_rows() {
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let mut postgres = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
+    let mut connection = postgres.target().open(PATIENCE).unwrap();
+    connection.query("create table t as select 7 as a").unwrap();
+    postgres.restart(&mut supervisor).unwrap();
+    connection.query("select 1").unwrap_err();
+    let mut connection = postgres.target().open(PATIENCE).unwrap();
+    assert_eq!(connection.value("select a from t").unwrap().as_deref(), Some("7"));
+
+    supervisor.signal(postgres.node, Sig::Kill).unwrap();
+    postgres.restart(&mut supervisor).unwrap();
+    let mut connection = postgres.target().open(PATIENCE).unwrap();
+    assert_eq!(connection.value("select a from t").unwrap().as_deref(), Some("7"));
+    let directory = supervisor.directory().to_owned();
+    drop((connection, supervisor));
+    assert!(!directory.exists());
+}
+
+#[test]
+fn orphans_end_too() {
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let mark = supervisor.home().join("pid");
+    // The child of a shell that has gone away: nobody knows it but the keeper, to whom the kernel gave it.
+    let script =
+        format!("setsid sh -c 'echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000' & wait", mark.display());
+    let launch = Launch::new("shell", "/bin/sh", &supervisor.home()).args(["-c".to_owned(), script]);
+    let user = supervisor.user().cloned();
+    let node = supervisor.launch(launch.as_user(user.as_ref())).unwrap();
+    let ask = || match std::fs::read_to_string(&mark) {
+        Ok(text) => stack::supervisor::Answer::Ready(text.trim().parse::<i32>().unwrap()),
+        Err(error) => stack::supervisor::Answer::NotYet(error.to_string()),
+    };
+    let orphan = supervisor.await_ready(node, PATIENCE, ask).unwrap();
+    assert_eq!(supervisor.stop(node).unwrap(), End::Signal(15));
+    assert!(Path::new(&format!("/proc/{orphan}")).exists());
+    drop(supervisor);
+    assert!(!Path::new(&format!("/proc/{orphan}")).exists());
+}
+
+#[test]
+fn failures_name_node_attempt_and_log() {
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let home = supervisor.home();
+    let user = supervisor.user().cloned();
+    let mut check = |argv: &[&str], expected: &str| {
+        let launch = Launch::new("node", argv[0], &home).args(&argv[1..]).as_user(user.as_ref());
+        let failure = supervisor.run(launch, PATIENCE).unwrap_err();
+        assert_eq!(failure.to_string(), expected);
+    };
+    check(&["/nowhere"], "node could not start: /nowhere: No such file or directory (os error 2)");
+    check(
+        &["/bin/sh", "-c", "echo one; echo two >&2; exit 3"],
+        "node could not run: it exited with status 3\nthe last lines of its log:\n  one\n  two",
+    );
+    check(
+        &["/bin/sh", "-c", "kill -9 $$"],
+        "node could not run: it was ended by signal 9\nthe last lines of its log:\n  one\n  two",
+    );
+}

@@ -1,0 +1,49 @@
+//! The server that the tests share.
+
+use stack::ask::{Connection, Target};
+use stack::component::postgres::{Postgres, Settings};
+use stack::find::{Installation, Search};
+use stack::supervisor::{KeeperProgram, Supervisor};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+use wire::pg::Login;
+
+/// No query of these tests takes longer.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+static SERVER: OnceLock<(Mutex<Supervisor>, Postgres)> = OnceLock::new();
+
+pub fn installation() -> Installation {
+    Search::here(None, None).first().unwrap_or_else(|it| panic!("these tests need a PostgreSQL server: {it}"))
+}
+
+pub fn keeper() -> KeeperProgram {
+    KeeperProgram { program: env!("CARGO_BIN_EXE_keeper").into(), arguments: Vec::new() }
+}
+
+/// The shared server; it ends with the process.
+pub fn server() -> &'static Postgres {
+    let start = || {
+        let mut supervisor = Supervisor::start(&keeper()).unwrap_or_else(|it| panic!("{it}"));
+        let postgres = Postgres::start(&mut supervisor, &installation(), &Settings::default());
+        (Mutex::new(supervisor), postgres.unwrap_or_else(|it| panic!("{it}")))
+    };
+    &SERVER.get_or_init(start).1
+}
+
+/// A session in a new, empty database, and the database's name.
+pub fn fresh_database() -> (Connection, String) {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("fresh{}", COUNT.fetch_add(1, Ordering::Relaxed));
+    let mut connection = server().target().open(PATIENCE).unwrap();
+    connection.query(&format!("create database {name}")).unwrap();
+    (in_database(&name).open(PATIENCE).unwrap(), name)
+}
+
+pub fn in_database(name: &str) -> Target {
+    let target = server().target();
+    let mut login = Login::new(target.login.user.clone(), name);
+    login.password = target.login.password.clone();
+    Target { login: Arc::new(login), ..target }
+}
