@@ -3,6 +3,7 @@
 mod auth;
 mod channel;
 pub mod compile;
+pub mod conninfo;
 mod event;
 mod frontend;
 mod login;

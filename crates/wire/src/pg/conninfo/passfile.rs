@@ -1,0 +1,61 @@
+//! Which password does a password file name?
+//!
+//! Lines `host:port:database:user:password`; `*` is anything, `\` takes the next character as it is.
+
+use super::super::Secret;
+
+/// The password of the first line that fits.
+pub(super) fn find(text: &str, wanted: [&str; 4]) -> Option<Secret> {
+    let lines = text.split('\n').filter(|it| !it.starts_with('#'));
+    lines.map(|it| it.trim_end_matches('\r')).find_map(|line| {
+        let mut rest = line;
+        for wanted in wanted {
+            rest = match rest.strip_prefix("*:") {
+                Some(after) => after,
+                None => {
+                    let (field, after) = field(rest);
+                    after.filter(|_| field == wanted)?
+                }
+            };
+        }
+        Some(Secret::new(field(rest).0))
+    })
+}
+
+/// The text up to a colon that nothing escapes, and what follows it.
+fn field(text: &str) -> (String, Option<&str>) {
+    let mut value = String::new();
+    let mut letters = text.chars();
+    while let Some(it) = letters.next() {
+        match it {
+            ':' => return (value, Some(letters.as_str())),
+            '\\' => value.push(letters.next().unwrap_or('\\')),
+            it => value.push(it),
+        }
+    }
+    (value, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines() {
+        let check = |text: &str, expected: Option<&str>| {
+            let found = find(text, ["db.test", "5432", "book", "a:b"]);
+            assert_eq!(found.as_ref().map(Secret::reveal), expected, "{text:?}");
+        };
+        check("db.test:5432:book:a\\:b:secret", Some("secret"));
+        check("db.test:5432:book:a\\:b:se\\:cr\\\\et\r\n", Some("se:cr\\et"));
+        check("db.test:5432:book:a\\:b:secret:more", Some("secret"));
+        check("*:*:*:*:any", Some("any"));
+        check("# *:*:*:*:comment\nother:*:*:*:1\n\n*:5432:*:a\\:b:2\n*:*:*:*:3", Some("2"));
+        check("*:*:*:*:", Some(""));
+        check("*:*:*:*", None);
+        check("*:*:*:\\*:1", None);
+        check("db.tes:*:*:*:1\ndb.testt:*:*:*:2\n*:543:*:*:3\n", None);
+        check("*:*:*:a:b:secret", None);
+        check("", None);
+    }
+}

@@ -1,0 +1,92 @@
+//! What does a service file say of a service?
+
+use super::values::Values;
+use super::{Diagnostic, File, Surroundings, keyword};
+use std::path::{Path, PathBuf};
+
+/// Adds what the service that is asked for says of settings not given yet.
+pub(super) fn complete(values: &mut Values, around: Surroundings<'_>, mistakes: &mut Vec<Diagnostic>) {
+    let env = around.env;
+    let Some(service) = values.given("service").map(str::to_owned).or_else(|| env("PGSERVICE")) else {
+        return;
+    };
+    let chosen = env("PGSERVICEFILE").map(PathBuf::from);
+    let directory = env("PGSYSCONFDIR");
+    // Debian's packages look in the second, those built from source in the third.
+    let common = match &directory {
+        Some(directory) => vec![directory.as_str()],
+        None => vec!["/etc/postgresql-common", "/etc", "/usr/local/pgsql/etc"],
+    };
+    let own = chosen.clone().or_else(|| around.at_home(".pg_service.conf"));
+    let all = own.into_iter().chain(common.iter().map(|it| Path::new(it).join("pg_service.conf")));
+    let mut looked: Vec<String> = Vec::new();
+    for path in all {
+        let name = path.display().to_string();
+        match (around.read)(File::Service, &path) {
+            Some(text) if section(&text, &service, &name, values, mistakes) => return,
+            None if chosen.as_deref() == Some(&path) => {
+                let found = format!("service file \"{name}\" not found");
+                mistakes.push(Diagnostic::new(
+                    "environment variable PGSERVICEFILE",
+                    found,
+                    "name a file that can be read",
+                ));
+                return;
+            }
+            _ => looked.push(name),
+        }
+    }
+    let found = format!("definition of service \"{service}\" not found");
+    let instead = format!("write a section [{service}] into one of {}", looked.join(", "));
+    mistakes.push(values.mistake("service", found, &instead));
+}
+
+/// Adds the settings of one section; says whether it is there.
+fn section(
+    text: &str,
+    service: &str,
+    file: &str,
+    values: &mut Values,
+    mistakes: &mut Vec<Diagnostic>,
+) -> bool {
+    let mut inside = false;
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim_matches([' ', '\t', '\x0b', '\x0c', '\r']);
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if let Some(head) = line.strip_prefix('[') {
+            if inside {
+                break;
+            }
+            inside = head.strip_prefix(service).is_some_and(|it| it.starts_with(']'));
+        } else if inside {
+            let place = format!("service file {file}, line {}", number + 1);
+            match line.split_once('=') {
+                _ if line.starts_with("ldap") => mistakes.push(Diagnostic::new(
+                    place,
+                    "an LDAP address",
+                    "write the settings themselves: LDAP is not asked",
+                )),
+                None => mistakes.push(Diagnostic::new(
+                    place,
+                    "syntax error in service file",
+                    "write keyword=value",
+                )),
+                Some(("service", _)) => {
+                    let found = "nested service specifications not supported";
+                    mistakes.push(Diagnostic::new(place, found, "write that service's settings here"));
+                }
+                Some((name, _)) if keyword::find(name.trim()).is_some() && name != name.trim() => {
+                    mistakes.push(Diagnostic::new(
+                        place,
+                        "a blank before \"=\"",
+                        "write keyword=value without blanks",
+                    ));
+                }
+                Some((name, value)) => values.set_default(name, value.to_owned(), &place, mistakes),
+            }
+        }
+    }
+    inside
+}

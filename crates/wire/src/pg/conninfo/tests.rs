@@ -1,0 +1,558 @@
+use super::*;
+use std::collections::BTreeMap;
+
+/// A world with this environment and these files.
+fn resolved(
+    dsn: Option<&str>,
+    flags: &[(&str, &str)],
+    env: &[(&str, &str)],
+    files: &[(&str, &str)],
+) -> Result<Settings, Vec<Diagnostic>> {
+    let env: BTreeMap<&str, &str> = env.iter().copied().collect();
+    let files: BTreeMap<&str, &str> = files.iter().copied().collect();
+    let around = Surroundings {
+        env: &|name| env.get(name).map(|it| (*it).to_owned()),
+        read: &|_, path| files.get(path.to_str()?).map(|it| (*it).to_owned()),
+        os_user: "me",
+    };
+    resolve(dsn, flags, around)
+}
+
+/// As libpq's own test program shows a connection string's values.
+fn parsed(dsn: &str) -> Result<String, String> {
+    let (mut values, mut mistakes) = (Values::default(), Vec::new());
+    connection_string(dsn, &mut values, &mut mistakes);
+    if !mistakes.is_empty() {
+        return Err(mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+    }
+    let mut shown = String::new();
+    for name in ["user", "password", "dbname", "host", "hostaddr", "port"] {
+        if let Some(text) = values.get(name) {
+            shown.push_str(&format!("{name}='{text}' "));
+        }
+    }
+    let by_name = values.get("host").is_some_and(|it| !it.starts_with('/'));
+    let inet = values.get("hostaddr").is_some() || by_name;
+    Ok(shown + if inet { "(inet)" } else { "(local)" })
+}
+
+/// The cases of PostgreSQL 15's `src/interfaces/libpq/t/001_uri.pl`.
+#[test]
+fn uris_that_libpq_takes() {
+    let check = |uri: &str, expected: &str| assert_eq!(parsed(uri).as_deref(), Ok(expected), "{uri}");
+    check(
+        "postgresql://uri-user:secret@host:12345/db",
+        "user='uri-user' password='secret' dbname='db' host='host' port='12345' (inet)",
+    );
+    check(
+        "postgresql://uri-user@host:12345/db",
+        "user='uri-user' dbname='db' host='host' port='12345' (inet)",
+    );
+    check("postgresql://uri-user@host/db", "user='uri-user' dbname='db' host='host' (inet)");
+    check("postgresql://host:12345/db", "dbname='db' host='host' port='12345' (inet)");
+    check("postgresql://host/db", "dbname='db' host='host' (inet)");
+    check("postgresql://uri-user@host:12345/", "user='uri-user' host='host' port='12345' (inet)");
+    check("postgresql://uri-user@host/", "user='uri-user' host='host' (inet)");
+    check("postgresql://uri-user@", "user='uri-user' (local)");
+    check("postgresql://host:12345/", "host='host' port='12345' (inet)");
+    check("postgresql://host:12345", "host='host' port='12345' (inet)");
+    check("postgresql://host/", "host='host' (inet)");
+    check("postgresql://host", "host='host' (inet)");
+    check("postgresql://", "(local)");
+    check("postgresql://?hostaddr=127.0.0.1", "hostaddr='127.0.0.1' (inet)");
+    check("postgresql://example.com?hostaddr=63.1.2.4", "host='example.com' hostaddr='63.1.2.4' (inet)");
+    check("postgresql://%68ost/", "host='host' (inet)");
+    check("postgresql://host/db?user=uri-user", "user='uri-user' dbname='db' host='host' (inet)");
+    check(
+        "postgresql://host/db?user=uri-user&port=12345",
+        "user='uri-user' dbname='db' host='host' port='12345' (inet)",
+    );
+    check(
+        "postgresql://host/db?u%73er=someotheruser&port=12345",
+        "user='someotheruser' dbname='db' host='host' port='12345' (inet)",
+    );
+    check("postgresql://host:12345?user=uri-user", "user='uri-user' host='host' port='12345' (inet)");
+    check("postgresql://host?user=uri-user", "user='uri-user' host='host' (inet)");
+    check("postgresql://host?", "host='host' (inet)");
+    check("postgresql://[::1]:12345/db", "dbname='db' host='::1' port='12345' (inet)");
+    check("postgresql://[::1]/db", "dbname='db' host='::1' (inet)");
+    check("postgresql://[2001:db8::1234]/", "host='2001:db8::1234' (inet)");
+    check("postgresql://[200z:db8::1234]/", "host='200z:db8::1234' (inet)");
+    check("postgresql://[::1]", "host='::1' (inet)");
+    check("postgres://", "(local)");
+    check("postgres:///", "(local)");
+    check("postgres:///db", "dbname='db' (local)");
+    check("postgres://uri-user@/db", "user='uri-user' dbname='db' (local)");
+    check("postgres://?host=/path/to/socket/dir", "host='/path/to/socket/dir' (local)");
+    check("postgres://@host", "host='host' (inet)");
+    check("postgres://host:/", "host='host' (inet)");
+    check("postgres://:12345/", "port='12345' (local)");
+    check(
+        "postgres://otheruser@?host=/no/such/directory",
+        "user='otheruser' host='/no/such/directory' (local)",
+    );
+    check(
+        "postgres://otheruser@/?host=/no/such/directory",
+        "user='otheruser' host='/no/such/directory' (local)",
+    );
+    check(
+        "postgres://otheruser@:12345?host=/no/such/socket/path",
+        "user='otheruser' host='/no/such/socket/path' port='12345' (local)",
+    );
+    check(
+        "postgres://otheruser@:12345/db?host=/path/to/socket",
+        "user='otheruser' dbname='db' host='/path/to/socket' port='12345' (local)",
+    );
+    check(
+        "postgres://:12345/db?host=/path/to/socket",
+        "dbname='db' host='/path/to/socket' port='12345' (local)",
+    );
+    check("postgres://:12345?host=/path/to/socket", "host='/path/to/socket' port='12345' (local)");
+    check(
+        "postgres://%2Fvar%2Flib%2Fpostgresql/dbname",
+        "dbname='dbname' host='/var/lib/postgresql' (local)",
+    );
+    // Not in libpq's list.
+    check("postgres://a,[::1]:1,b:2,:3/db", "dbname='db' host='a,::1,b,' port=',1,2,3' (inet)");
+    check("postgres://u:p%40%3A%2f%25@h", "user='u' password='p@:/%' host='h' (inet)");
+    check("postgres://u:p?w:x@h", "user='u' password='p?w:x' host='h' (inet)");
+    check("postgres://h?ssl=true&sslmode=disable", "host='h' (inet)");
+}
+
+#[test]
+fn uris_that_libpq_refuses() {
+    let check = |uri: &str, expected: &str| {
+        assert_eq!(parsed(uri).as_ref().map_err(String::as_str), Err(expected), "{uri}");
+    };
+    let lists = "the PostgreSQL manual lists them under \"Parameter Key Words\"";
+    check(
+        "postgresql://host/db?u%7aer=someotheruser&port=12345",
+        "connection string, character 22: invalid connection option \"uzer\"; perhaps user is meant",
+    );
+    check(
+        "postgresql://host?uzer=",
+        "connection string, character 19: invalid connection option \"uzer\"; perhaps user is meant",
+    );
+    check(
+        "postgre://",
+        "connection string, character 1: an unknown kind of URI; begin it with postgresql://",
+    );
+    check(
+        "postgres://[::1",
+        "connection string, character 12: end of string reached when looking for matching \"]\" in IPv6 host address in URI; end the address with ]",
+    );
+    check(
+        "postgres://[]",
+        "connection string, character 12: IPv6 host address may not be empty in URI; write it between [ and ]",
+    );
+    check(
+        "postgres://[::1]z",
+        "connection string, character 17: unexpected character 'z' in URI (expected \":\" or \"/\"); write the port after :, the database after /",
+    );
+    let missing = "missing key/value separator \"=\" in URI query parameter; write keyword=value";
+    check("postgresql://host?zzz", &format!("connection string, character 19: {missing}"));
+    check(
+        "postgresql://host?value1&value2",
+        &format!("connection string, character 19: {missing}\nconnection string, character 26: {missing}"),
+    );
+    check(
+        "postgresql://host?key=key=value",
+        "connection string, character 19: extra key/value separator \"=\" in URI query parameter; write = as %3D in a value",
+    );
+    let hexadecimal = "write two hexadecimal digits after %, and % itself as %25";
+    check(
+        "postgres://host?dbname=%XXfoo",
+        &format!("connection string, character 24: invalid percent-encoded token: \"%XXfoo\"; {hexadecimal}"),
+    );
+    check(
+        "postgresql://a%00b",
+        "connection string, character 14: forbidden value %00 in percent-encoded value; leave it out",
+    );
+    for uri in ["postgresql://%zz", "postgresql://%1", "postgresql://%"] {
+        let token = &uri[13..];
+        check(
+            uri,
+            &format!(
+                "connection string, character 14: invalid percent-encoded token: \"{token}\"; {hexadecimal}"
+            ),
+        );
+    }
+    // Not in libpq's list.
+    check(
+        "postgres://h?%ff=1",
+        "connection string, character 14: percent-encoded bytes that are not UTF-8; write them in UTF-8",
+    );
+    check(
+        "postgres://h/ä?x=1",
+        &format!("connection string, character 16: invalid connection option \"x\"; {lists}"),
+    );
+}
+
+#[test]
+fn keyword_strings() {
+    let check = |text: &str, expected: Result<&str, &str>| {
+        assert_eq!(parsed(text).as_ref().map(String::as_str).map_err(String::as_str), expected, "{text}");
+    };
+    check("host=h port=1 user=u dbname=d", Ok("user='u' dbname='d' host='h' port='1' (inet)"));
+    check(" host = h\n\tport\t=\n1 ", Ok("host='h' port='1' (inet)"));
+    check(r"password='a\'b \\c' host=''", Ok(r"password='a'b \c' (local)"));
+    check(r"user=a\ b\'c host=x\", Ok(r"user='a b'c' host='x' (inet)"));
+    check("user=a'b host=x", Ok("user='a'b' host='x' (inet)"));
+    check("user='a'host=x", Ok("user='a' host='x' (inet)"));
+    check("host=a host=b", Ok("host='b' (inet)"));
+    check("host= port=1", Ok("host='port=1' (inet)"));
+    check("db", Ok("dbname='db' (local)"));
+    check(
+        "host=x port",
+        Err(
+            "connection string, character 8: missing \"=\" after \"port\" in connection info string; write keyword=value; quote a value with blanks by '…'",
+        ),
+    );
+    check(
+        "host='x port=1",
+        Err(
+            "connection string, character 1: unterminated quoted string in connection info string; end it with '; write ' itself as \\'",
+        ),
+    );
+    check(
+        "hots=x prot=1",
+        Err(
+            "connection string, character 1: invalid connection option \"hots\"; perhaps host is meant\nconnection string, character 8: invalid connection option \"prot\"; perhaps port is meant",
+        ),
+    );
+    check("user=\0", Err("connection string, character 1: a NUL in the value of user; leave it out"));
+}
+
+/// Whatever is wrong, no part of `hunter2` is ever shown.
+#[test]
+fn a_password_is_never_shown() {
+    let check = |dsn: &str, expected: &str| {
+        let mistakes = resolved(Some(dsn), &[], &[], &[]).expect_err(dsn);
+        let shown: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        assert_eq!(shown.join("\n"), expected, "{dsn}");
+        assert!(!format!("{mistakes:?}").contains("ter2"), "{mistakes:?}");
+    };
+    let blank = "what follows the password is no connection option; quote a password with blanks by '…'";
+    check("password=h unter2 host=x", &format!("connection string, character 12: {blank}"));
+    check("password=h unter2=3", &format!("connection string, character 12: {blank}"));
+    check(
+        "host=x password='hunter2",
+        "connection string, character 8: unterminated quoted string in connection info string; end it with '; write ' itself as \\'",
+    );
+    check(
+        "postgres://u:hunter%2@h",
+        "connection string, character 14: invalid percent-encoded token; write two hexadecimal digits after %, and % itself as %25",
+    );
+    check(
+        "postgres://u:h/unter2@h/db",
+        "connection string, character 12: an @ after the first /; write / as %2F, and @ as %40, in a user's name or password",
+    );
+    let twice = "a second @ before the host; write @ as %40 in a user's name or password";
+    check("postgres://u:h@unter2@h/db", &format!("connection string, character 16: {twice}"));
+    check("postgres://u:h@un:ter2@h/db", &format!("connection string, character 16: {twice}"));
+    check(
+        "postgres://h?password=h&unter2=1",
+        "connection string, character 25: what follows the password is no connection option; write & as %26 in a password",
+    );
+    check(
+        "postgres://h?password=h=unter2",
+        "connection string, character 14: extra key/value separator \"=\" in URI query parameter; write = as %3D in a value",
+    );
+    check(
+        "postgre://u:hunter2@h/db?x=1",
+        "connection string, character 1: an unknown kind of URI; begin it with postgresql://",
+    );
+    check(
+        "mysql://u:hunter2@h/db",
+        "connection string, character 1: an unknown kind of URI; begin it with postgresql://",
+    );
+    let decrypt = "encrypted keys cannot be read: decrypt it with `openssl pkey` and leave this out";
+    check(
+        "host=x sslpassword=hunter2",
+        &format!("connection string, character 8: sslpassword=*** cannot be obeyed; {decrypt}"),
+    );
+    let settings = resolved(Some("password=hunter2"), &[], &[], &[]).unwrap();
+    assert_eq!(settings.hosts[0].password.as_ref().map(crate::pg::Secret::reveal), Some("hunter2"));
+    assert!(!format!("{settings:?}").contains("hunter2"));
+}
+
+fn shown(settings: &Settings) -> String {
+    let hosts = settings.hosts.iter().map(|it| {
+        let address = it.address.map_or(String::new(), |it| format!("={it}"));
+        let password = it.password.as_ref().map_or(String::new(), |it| format!(":{}", it.reveal()));
+        format!("{}{address}:{}{password}", it.host, it.port)
+    });
+    let hosts: Vec<String> = hosts.collect();
+    format!("{}@{}/{}", settings.user, hosts.join(","), settings.database)
+}
+
+#[test]
+fn what_wins() {
+    let check = |dsn: Option<&str>, flags: &[(&str, &str)], env: &[(&str, &str)], expected: &str| {
+        let files = [
+            (
+                "/home/me/.pg_service.conf",
+                "[other]\nport=9\n# here\n[book]\nhost=svc\nport=7\nport=8\n\n[book]\nuser=no\n",
+            ),
+            (
+                "/home/me/.pgpass",
+                "svc:*:*:*:forsvc\nlocalhost:*:*:me:local\n10.0.0.1:*:*:*:byaddress\n*:6:*:*:six\n",
+            ),
+        ];
+        let env = [env, &[("HOME", "/home/me")]].concat();
+        match resolved(dsn, flags, &env, &files) {
+            Ok(settings) => assert_eq!(shown(&settings), expected),
+            Err(mistakes) => panic!("{mistakes:?}"),
+        }
+    };
+    check(None, &[], &[], "me@/var/run/postgresql:5432:local,/tmp:5432:local/me");
+    check(Some(""), &[("host", "")], &[], "me@/var/run/postgresql:5432:local,/tmp:5432:local/me");
+    check(Some("db"), &[("user", "u")], &[], "u@/var/run/postgresql:5432,/tmp:5432/db");
+    check(None, &[("user", "u")], &[("PGUSER", "v"), ("PGDATABASE", "d"), ("PGHOST", "e")], "u@e:5432/d");
+    check(Some("host=dsn"), &[("host", "flag"), ("port", "6")], &[], "me@dsn:6:six/me");
+    check(Some("host=dsn"), &[], &[("PGPASSWORD", "env"), ("PGPORT", "6")], "me@dsn:6:env/me");
+    check(Some("host=dsn password=''"), &[], &[("PGPASSWORD", "env")], "me@dsn:5432/me");
+    check(Some("service=book user=u"), &[], &[("PGPORT", "1"), ("PGUSER", "v")], "u@svc:7:forsvc/u");
+    check(None, &[("port", "6")], &[("PGSERVICE", "book")], "me@svc:6:forsvc/me");
+    check(Some("host=''"), &[], &[("PGHOST", "env")], "me@/var/run/postgresql:5432:local,/tmp:5432:local/me");
+    check(Some("hostaddr=10.0.0.1"), &[], &[], "me@=10.0.0.1:5432:byaddress/me");
+    check(Some("host=a hostaddr=10.0.0.1"), &[], &[], "me@a=10.0.0.1:5432/me");
+    check(Some("host=a,svc port=1,6"), &[], &[], "me@a:1,svc:6:forsvc/me");
+    check(
+        Some("host=a,,/x port=6"),
+        &[],
+        &[],
+        "me@a:6:six,/var/run/postgresql:6:local,/tmp:6:local,/x:6:six/me",
+    );
+}
+
+#[test]
+fn mistakes_are_collected() {
+    let check = |dsn: &str, env: &[(&str, &str)], files: &[(&str, &str)], expected: &[&str]| {
+        let found = resolved(Some(dsn), &[], env, files).map(|it| shown(&it));
+        let found: Vec<String> = found.expect_err(dsn).iter().map(ToString::to_string).collect();
+        assert_eq!(found, expected, "{dsn}");
+    };
+    let number = "write a number from 1 to 65535";
+    check(
+        "port=x sslmode=on channel_binding=maybe target_session_attrs=best connect_timeout=1s",
+        &[],
+        &[],
+        &[
+            &format!("connection string, character 1: invalid port number: \"x\"; {number}"),
+            "connection string, character 8: invalid sslmode value: \"on\"; write one of disable, allow, prefer, require, verify-ca, verify-full",
+            "connection string, character 67: invalid integer value \"1s\" for connection option \"connect_timeout\"; write a whole number",
+            "connection string, character 19: invalid channel_binding value: \"maybe\"; write one of disable, prefer, require",
+            "connection string, character 41: invalid target_session_attrs value: \"best\"; write one of any, read-write, read-only, primary, standby, prefer-standby",
+        ],
+    );
+    check(
+        "host=h",
+        &[("PGPORT", "0")],
+        &[],
+        &[&format!("environment variable PGPORT: invalid port number: \"0\"; {number}")],
+    );
+    check(
+        "host=h port=65536",
+        &[],
+        &[],
+        &[&format!("connection string, character 8: invalid port number: \"65536\"; {number}")],
+    );
+    check(
+        "host=a,b port=1,2,3",
+        &[],
+        &[],
+        &[
+            "connection string, character 10: could not match 3 port numbers to 2 hosts; write one port for all, or as many as there are hosts",
+        ],
+    );
+    check(
+        "host=a,b hostaddr=1.1.1.1",
+        &[],
+        &[],
+        &[
+            "connection string, character 1: could not match 2 host names to 1 hostaddr values; write as many of one as of the other",
+        ],
+    );
+    check(
+        "hostaddr=1.1.1",
+        &[],
+        &[],
+        &[
+            "connection string, character 1: could not parse network address \"1.1.1\"; write an address in digits, or the name as host",
+        ],
+    );
+    check(
+        "host=h sslmode=verify-ca",
+        &[],
+        &[],
+        &[
+            "connection string, character 8: sslmode asks to check the server's certificate, and sslrootcert is missing; write sslrootcert=FILE with the certificates that may sign the server's, or sslmode=require",
+        ],
+    );
+    check(
+        "host=h sslrootcert=/no",
+        &[],
+        &[],
+        &[
+            "connection string, character 8: file \"/no\" is not there or must not be used; name a file that can be read",
+        ],
+    );
+    check(
+        "host=h sslrootcert=/r",
+        &[],
+        &[("/r", "x")],
+        &["connection string, character 8: sslrootcert: no items found; name a file in PEM format"],
+    );
+    check(
+        "host=h sslrootcert=system sslmode=require",
+        &[],
+        &[],
+        &[
+            "connection string, character 27: weak sslmode may not be used with sslrootcert=system; write verify-full",
+        ],
+    );
+    check(
+        "host=h gssencmode=require",
+        &[],
+        &[],
+        &[
+            "connection string, character 8: gssencmode=require cannot be obeyed; GSSAPI is not spoken: write disable",
+        ],
+    );
+    check(
+        "require_auth=md5,!none,ldap,md5",
+        &[],
+        &[],
+        &[
+            "connection string, character 1: negative methods cannot be mixed with non-negative ones; write ! before all or before none",
+            "connection string, character 1: invalid require_auth value: \"ldap\"; write some of password, md5, scram-sha-256, none",
+            "connection string, character 1: \"md5\" is specified more than once; write it once",
+        ],
+    );
+    check(
+        "ssl_min_protocol_version=TLSv1.3 ssl_max_protocol_version=TLSv1.2 host=h",
+        &[],
+        &[],
+        &[
+            "connection string, character 1: ssl_min_protocol_version is above ssl_max_protocol_version; write TLSv1.2 or TLSv1.3",
+        ],
+    );
+    check(
+        "ssl_max_protocol_version=TLSv1.1 host=h",
+        &[],
+        &[],
+        &[
+            "connection string, character 1: invalid ssl_max_protocol_version value: \"TLSv1.1\"; write TLSv1.2 or TLSv1.3",
+        ],
+    );
+}
+
+#[test]
+fn service_files() {
+    let check = |env: &[(&str, &str)], text: &str, expected: &str| {
+        let found = resolved(Some("service=book"), &[], env, &[("/s", text)]);
+        let shown = match found {
+            Ok(settings) => shown(&settings),
+            Err(mistakes) => mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+        };
+        assert_eq!(shown, expected, "{text:?}");
+    };
+    let chosen = [("PGSERVICEFILE", "/s")];
+    check(&chosen, "[book]\nhost=h\n", "me@h:5432/me");
+    check(&chosen, "host=x\n[books]\nhost=y\n  [book] \r\n\t# c\n host=a b=c \r\n", "me@a b=c:5432/me");
+    check(
+        &chosen,
+        "[book]\nhost\nport = 1\nservice=x\nldap://x\nhots=1\n",
+        "service file /s, line 2: syntax error in service file; write keyword=value\nservice file /s, line 3: a blank before \"=\"; write keyword=value without blanks\nservice file /s, line 4: nested service specifications not supported; write that service's settings here\nservice file /s, line 5: an LDAP address; write the settings themselves: LDAP is not asked\nservice file /s, line 6: invalid connection option \"hots\"; perhaps host is meant",
+    );
+    check(
+        &chosen,
+        "[other]\nhost=h\n",
+        "connection string, character 1: definition of service \"book\" not found; write a section [book] into one of /s, /etc/postgresql-common/pg_service.conf, /etc/pg_service.conf, /usr/local/pgsql/etc/pg_service.conf",
+    );
+    check(
+        &[("PGSERVICEFILE", "/t")],
+        "",
+        "environment variable PGSERVICEFILE: service file \"/t\" not found; name a file that can be read",
+    );
+    check(
+        &[("PGSYSCONFDIR", "/d")],
+        "",
+        "connection string, character 1: definition of service \"book\" not found; write a section [book] into one of /d/pg_service.conf",
+    );
+}
+
+#[test]
+fn what_the_settings_mean() {
+    let settings = |dsn: &str, env: &[(&str, &str)]| {
+        resolved(Some(dsn), &[("fallback_application_name", "pgdyno")], env, &[]).unwrap()
+    };
+    let parameters = |dsn: &str, env: &[(&str, &str)]| {
+        let pairs: Vec<String> =
+            settings(dsn, env).parameters.iter().map(|it| format!("{}={}", it.0, it.1)).collect();
+        pairs.join(" ")
+    };
+    assert_eq!(parameters("db", &[]), "application_name=pgdyno");
+    assert_eq!(
+        parameters(
+            "application_name=x options='-c a=b' client_encoding=auto",
+            &[("PGTZ", "UTC"), ("PGGEQO", "Default")]
+        ),
+        "options=-c a=b application_name=x client_encoding=UTF8 timezone=UTC"
+    );
+    assert_eq!(
+        parameters("db", &[("PGAPPNAME", "env"), ("PGOPTIONS", "-c c=d")]),
+        "options=-c c=d application_name=env"
+    );
+
+    let timeout = |text: &str| settings(&format!("connect_timeout={text}"), &[]).connect_timeout;
+    assert_eq!(
+        ["0", "-1", "1", "2", " 30 "].map(|it| timeout(&format!("'{it}'"))),
+        [None, None, Some(2), Some(2), Some(30)]
+    );
+
+    let methods = |text: &str| {
+        let it = settings(&format!("require_auth={text}"), &[]).methods;
+        [("none", it.none), ("clear", it.clear_text), ("md5", it.md5), ("scram", it.scram)]
+            .iter()
+            .filter(|it| it.1)
+            .map(|it| it.0)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(methods("''"), "none md5 scram");
+    assert_eq!(methods("scram-sha-256,password"), "clear scram");
+    assert_eq!(methods("!md5,!none"), "scram");
+    assert_eq!(methods("!gss"), "none md5 scram");
+
+    let usual = settings("host=h", &[]);
+    assert_eq!(
+        (usual.ssl, usual.tls.is_some(), usual.target),
+        (crate::pg::SslMode::Prefer, true, Target::Any)
+    );
+    assert_eq!(settings("host=h", &[("PGREQUIRESSL", "1")]).ssl, crate::pg::SslMode::Require);
+    assert_eq!(settings("host=h requiressl=1", &[("PGSSLMODE", "disable")]).ssl, crate::pg::SslMode::Require);
+    assert!(settings("host=/tmp", &[]).tls.is_none(), "no TLS on Unix sockets");
+    assert!(settings("host=h sslmode=disable", &[]).tls.is_none());
+    let tcp = settings("keepalives=0 keepalives_idle=5 tcp_user_timeout=100", &[]).tcp;
+    assert_eq!(
+        tcp,
+        Tcp {
+            keepalives: false,
+            keepalives_idle: Some(5),
+            keepalives_interval: None,
+            keepalives_count: None,
+            user_timeout_ms: Some(100)
+        }
+    );
+
+    let several = settings("postgres://u@a,%2Ftmp:6,@x/d", &[]);
+    let sockets: Vec<_> =
+        several.hosts.iter().map(|it| it.socket().map(|it| it.display().to_string())).collect();
+    assert_eq!(sockets, [None, Some("/tmp/.s.PGSQL.6".to_owned()), Some("@x/.s.PGSQL.5432".to_owned())]);
+    let login = several.login(&several.hosts[0]);
+    assert_eq!((&*login.user, &*login.database, &*login.host), ("u", "d", "a"));
+    let by_address = settings("hostaddr=::1", &[]);
+    assert_eq!(by_address.login(&by_address.hosts[0]).host, "::1");
+}

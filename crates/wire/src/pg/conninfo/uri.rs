@@ -1,0 +1,203 @@
+//! What does `postgresql://user@host:5432/db?options` say?
+//!
+//! ```text
+//! postgresql://[user[:password]@][host[:port][,…]][/dbname][?keyword=value[&…]]
+//! ```
+
+use super::values::Values;
+use super::{Diagnostic, keyword, place};
+
+/// What follows the scheme of a URI that is PostgreSQL's.
+pub(super) fn recognize(text: &str) -> Option<&str> {
+    text.strip_prefix("postgresql://").or_else(|| text.strip_prefix("postgres://"))
+}
+
+/// Reads `rest`, the end of `uri` that `recognize` gave.
+pub(super) fn read(uri: &str, rest: &str, values: &mut Values, mistakes: &mut Vec<Diagnostic>) {
+    let mut reader = Reader { uri, values, mistakes };
+    if let Err(mistake) = reader.all(rest) {
+        reader.mistakes.push(mistake);
+    }
+}
+
+struct Reader<'a> {
+    uri: &'a str,
+    values: &'a mut Values,
+    mistakes: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Reader<'a> {
+    fn all(&mut self, rest: &'a str) -> Result<(), Diagnostic> {
+        let rest = match rest.split_once(['@', '/']) {
+            Some((credentials, after)) if rest.as_bytes()[credentials.len()] == b'@' => {
+                self.credentials(credentials);
+                after
+            }
+            Some((before, after))
+                if before.contains(':') && after.split('?').next().unwrap_or_default().contains('@') =>
+            {
+                let found = "an @ after the first /";
+                return Err(self.mistake(
+                    before,
+                    found,
+                    "write / as %2F, and @ as %40, in a user's name or password",
+                ));
+            }
+            _ => rest,
+        };
+        let authority = rest;
+        let (hosts, ports, rest) = self.hosts(authority)?;
+        for (name, text) in [("host", hosts.as_str()), ("port", &ports)] {
+            if !text.is_empty() {
+                self.decoded(name, text, authority);
+            }
+        }
+        let (path, query) = match rest.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (rest, None),
+        };
+        if let Some(name) = path.strip_prefix('/').filter(|it| !it.is_empty()) {
+            self.decoded("dbname", name, name);
+        }
+        let mut query = query.unwrap_or_default();
+        let mut after_secret = false;
+        while !query.is_empty() {
+            let (parameter, after) = query.split_once('&').unwrap_or((query, ""));
+            let name = parameter.split('=').next().unwrap_or_default();
+            if after_secret && keyword::find(name).is_none() {
+                let found = "what follows the password is no connection option";
+                return Err(self.mistake(parameter, found, "write & as %26 in a password"));
+            }
+            if let Err(mistake) = self.parameter(parameter) {
+                self.mistakes.push(mistake);
+            }
+            after_secret = keyword::find(name).is_some_and(|it| it.secret);
+            query = after;
+        }
+        Ok(())
+    }
+
+    fn credentials(&mut self, text: &'a str) {
+        let (user, password) = text.split_once(':').unwrap_or((text, ""));
+        for (name, text) in [("user", user), ("password", password)] {
+            if !text.is_empty() {
+                self.decoded(name, text, text);
+            }
+        }
+    }
+
+    /// Hosts and ports with their commas, and what follows them.
+    fn hosts(&self, text: &'a str) -> Result<(String, String, &'a str), Diagnostic> {
+        let (mut hosts, mut ports, mut rest) = (String::new(), String::new(), text);
+        loop {
+            let end = if let Some(inside) = rest.strip_prefix('[') {
+                let Some(length) = inside.find(']') else {
+                    let found =
+                        "end of string reached when looking for matching \"]\" in IPv6 host address in URI";
+                    return Err(self.mistake(rest, found, "end the address with ]"));
+                };
+                if length == 0 {
+                    return Err(self.mistake(
+                        rest,
+                        "IPv6 host address may not be empty in URI",
+                        "write it between [ and ]",
+                    ));
+                }
+                let after = &inside[length + 1..];
+                if let Some(odd) = after.chars().next().filter(|it| !":/?,".contains(*it)) {
+                    let found = format!("unexpected character {odd:?} in URI (expected \":\" or \"/\")");
+                    return Err(self.mistake(after, &found, "write the port after :, the database after /"));
+                }
+                length + 2
+            } else {
+                rest.find([':', '/', '?', ',']).unwrap_or(rest.len())
+            };
+            let (host, after) = rest.split_at(end);
+            hosts.push_str(host.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(host));
+            let (port, after) = match after.strip_prefix(':') {
+                Some(after) => after.split_at(after.find(['/', '?', ',']).unwrap_or(after.len())),
+                None => ("", after),
+            };
+            ports.push_str(port);
+            if host.find('@').is_some_and(|at| at > 0) || port.contains('@') {
+                let found = "a second @ before the host";
+                return Err(self.mistake(rest, found, "write @ as %40 in a user's name or password"));
+            }
+            rest = after;
+            let Some(after) = rest.strip_prefix(',') else { return Ok((hosts, ports, rest)) };
+            rest = after;
+            hosts.push(',');
+            ports.push(',');
+        }
+    }
+
+    fn parameter(&mut self, text: &'a str) -> Result<(), Diagnostic> {
+        let Some((name, value)) = text.split_once('=') else {
+            let found = "missing key/value separator \"=\" in URI query parameter";
+            return Err(self.mistake(text, found, "write keyword=value"));
+        };
+        if value.contains('=') {
+            let found = "extra key/value separator \"=\" in URI query parameter";
+            return Err(self.mistake(text, found, "write = as %3D in a value"));
+        }
+        let name = self.decode(name, name, false)?;
+        let secret = keyword::find(&name).is_some_and(|it| it.secret);
+        let value = self.decode(value, value, secret)?;
+        // For what JDBC writes.
+        let (name, value) = match (name.as_str(), value.as_str()) {
+            ("ssl", "true") => ("sslmode".to_owned(), "require".to_owned()),
+            _ => (name, value),
+        };
+        self.values.set(&name, value, &self.at(text), self.mistakes);
+        Ok(())
+    }
+
+    /// Sets `name` to the decoded `text`; `near` is where it stands.
+    fn decoded(&mut self, name: &'static str, text: &str, near: &'a str) {
+        match self.decode(text, near, name == "password") {
+            Ok(text) => self.values.set(name, text, &self.at(near), self.mistakes),
+            Err(mistake) => self.mistakes.push(mistake),
+        }
+    }
+
+    /// `text` with its `%XX` replaced.
+    fn decode(&self, text: &str, near: &'a str, secret: bool) -> Result<String, Diagnostic> {
+        let mut bytes = Vec::with_capacity(text.len());
+        let mut rest = text.bytes();
+        while let Some(byte) = rest.next() {
+            if byte != b'%' {
+                bytes.push(byte);
+                continue;
+            }
+            let mut digit = || char::from(rest.next()?).to_digit(16);
+            match digit().zip(digit()) {
+                Some((0, 0)) => {
+                    let found = "forbidden value %00 in percent-encoded value";
+                    return Err(self.mistake(near, found, "leave it out"));
+                }
+                Some((high, low)) => bytes.push((high * 16 + low) as u8),
+                None => {
+                    let shown = if secret { String::new() } else { format!(": {text:?}") };
+                    let found = format!("invalid percent-encoded token{shown}");
+                    return Err(self.mistake(
+                        near,
+                        &found,
+                        "write two hexadecimal digits after %, and % itself as %25",
+                    ));
+                }
+            }
+        }
+        String::from_utf8(bytes).map_err(|_| {
+            self.mistake(near, "percent-encoded bytes that are not UTF-8", "write them in UTF-8")
+        })
+    }
+
+    fn mistake(&self, near: &'a str, found: &str, instead: &str) -> Diagnostic {
+        Diagnostic::new(self.at(near), found, instead)
+    }
+
+    /// The place of `near`, which is a part of the URI.
+    fn at(&self, near: &'a str) -> String {
+        place(self.uri, near.as_ptr().addr() - self.uri.as_ptr().addr())
+    }
+}

@@ -1,0 +1,121 @@
+//! What has been said of each setting, and where?
+
+use super::Diagnostic;
+use super::keyword::{self, Effect, Keyword};
+use std::collections::BTreeMap;
+
+/// The settings given so far.
+#[derive(Default)]
+pub(super) struct Values(BTreeMap<&'static str, Value>);
+
+struct Value {
+    text: String,
+    place: String,
+}
+
+impl Values {
+    /// Sets it, over what was said before.
+    pub fn set(&mut self, name: &str, text: String, place: &str, mistakes: &mut Vec<Diagnostic>) {
+        // Once libpq's own name for it; its manual still explains it.
+        let (name, text) = match (name, text.as_str()) {
+            ("requiressl", "1") => ("sslmode", "require".to_owned()),
+            ("requiressl", _) => ("sslmode", "prefer".to_owned()),
+            _ => (name, text),
+        };
+        let Some(keyword) = keyword::find(name) else {
+            mistakes.push(unknown(name, place));
+            return;
+        };
+        if text.contains('\0') {
+            mistakes.push(Diagnostic::new(place, format!("a NUL in the value of {name}"), "leave it out"));
+            return;
+        }
+        self.0.insert(keyword.name, Value { text, place: place.to_owned() });
+    }
+
+    /// Sets it unless something was said before.
+    pub fn set_default(&mut self, name: &str, text: String, place: &str, mistakes: &mut Vec<Diagnostic>) {
+        if !self.0.contains_key(name) {
+            self.set(name, text, place, mistakes);
+        }
+    }
+
+    /// Adds what the environment says, and judges what cannot be obeyed.
+    pub fn complete(&mut self, env: &dyn Fn(&str) -> Option<String>, mistakes: &mut Vec<Diagnostic>) {
+        for Keyword { name, env: variable, effect, secret } in keyword::ALL {
+            if let Some(text) = Some(variable).filter(|it| !it.is_empty()).and_then(|it| env(it)) {
+                self.set_default(name, text, &format!("environment variable {variable}"), mistakes);
+            }
+            if *name == "sslmode" && env("PGREQUIRESSL").is_some_and(|it| it.starts_with('1')) {
+                self.set_default(name, "require".into(), "environment variable PGREQUIRESSL", mistakes);
+            }
+            if let (Effect::Only(allowed, instead), Some(it)) = (effect, self.0.get(name)) {
+                let obeyed = it.text.is_empty() || allowed.contains(&it.text.as_str());
+                let shown = if *secret { "***" } else { &it.text };
+                if !obeyed {
+                    mistakes.push(Diagnostic::new(
+                        &it.place,
+                        format!("{name}={shown} cannot be obeyed"),
+                        *instead,
+                    ));
+                }
+            }
+        }
+    }
+
+    /// What was said, perhaps empty.
+    pub fn given(&self, name: &'static str) -> Option<&str> {
+        self.0.get(name).map(|it| it.text.as_str())
+    }
+
+    /// What was said, unless empty.
+    pub fn get(&self, name: &'static str) -> Option<&str> {
+        self.given(name).filter(|it| !it.is_empty())
+    }
+
+    /// A mistake in what was said of `name`.
+    pub fn mistake(&self, name: &'static str, found: String, instead: &str) -> Diagnostic {
+        let place = self.0.get(name).map_or(name, |it| &it.place);
+        Diagnostic::new(place, found, instead)
+    }
+
+    /// One of the few words that `name` may be.
+    pub fn choice<T: Copy>(
+        &self,
+        name: &'static str,
+        choices: &[(&str, T)],
+        mistakes: &mut Vec<Diagnostic>,
+    ) -> Option<T> {
+        let text = self.get(name)?;
+        let chosen = choices.iter().find(|it| it.0 == text).map(|it| it.1);
+        if chosen.is_none() {
+            let words: Vec<&str> = choices.iter().map(|it| it.0).collect();
+            let instead = format!("write one of {}", words.join(", "));
+            mistakes.push(self.mistake(name, format!("invalid {name} value: \"{text}\""), &instead));
+        }
+        chosen
+    }
+
+    /// A whole number, as libpq reads it.
+    pub fn number(&self, name: &'static str, mistakes: &mut Vec<Diagnostic>) -> Option<i32> {
+        let text = self.get(name)?;
+        let number = text.trim().parse().ok();
+        if number.is_none() {
+            let found = format!("invalid integer value \"{text}\" for connection option \"{name}\"");
+            mistakes.push(self.mistake(name, found, "write a whole number"));
+        }
+        number
+    }
+}
+
+fn unknown(name: &str, place: &str) -> Diagnostic {
+    // What stands before a `=` may be anything, a password too.
+    let shown = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_') && name.len() < 40;
+    let found =
+        if shown { format!("invalid connection option \"{name}\"") } else { "no connection option".into() };
+    let instead = keyword::similar(name).map_or_else(
+        || "the PostgreSQL manual lists them under \"Parameter Key Words\"".to_owned(),
+        |it| format!("perhaps {it} is meant"),
+    );
+    Diagnostic::new(place, found, instead)
+}
