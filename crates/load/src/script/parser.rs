@@ -262,21 +262,20 @@ impl Parser<'_, '_> {
         self.expect(&Token::Open, "\"(\" and the function's arguments")?;
         let mut arguments = Vec::new();
         let mut depth = 0;
+        let mut more = self.token != Token::Close;
         // pgbench's grammar lets a list start with a comma, too.
         if self.token == Token::Comma {
             self.advance()?;
         }
-        while self.token != Token::Close {
+        while more {
             let argument = self.expression(LOOSEST)?;
             depth = depth.max(argument.depth);
             arguments.push(argument.node);
+            more = self.token == Token::Comma;
             match self.token {
-                Token::Close => break,
+                Token::Close => {}
                 Token::Comma => self.advance()?,
                 _ => return Err(self.unexpected("an operator, \",\" or \")\"")),
-            }
-            if self.token == Token::Close {
-                return Err(self.unexpected("an operand after the comma"));
             }
         }
         let node = function.applied_to(arguments, self.names).map_err(|hint| Mistake {

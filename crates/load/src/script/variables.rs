@@ -105,24 +105,23 @@ impl Variables {
     }
 }
 
-/// Reads a text as pgbench does: `null`, a boolean or the beginning of one, a whole number, else a double.
+/// Reads a text as pgbench does: a whole number, `null`, a boolean or the beginning of one, else a double.
 fn read(slot: Slot, text: &[u8]) -> Result<Value, EvalError> {
     let begins = |word: &[u8]| word.len() >= text.len() && word[..text.len()].eq_ignore_ascii_case(text);
     let is = |word: &[u8]| text.eq_ignore_ascii_case(word);
     if text.is_empty() {
-        return Err(EvalError::Malformed(slot));
-    }
-    if is(b"null") {
-        Ok(Value::Null)
-    } else if begins(b"true") || begins(b"yes") || is(b"on") {
-        Ok(Value::Bool(true))
-    } else if begins(b"false") || begins(b"no") || is(b"off") || is(b"of") {
-        Ok(Value::Bool(false))
+        Err(EvalError::Malformed(slot))
     } else if number::looks_whole(text) {
         number::whole(text).map(Value::Int).map_err(|bad| match bad {
             BadWhole::Syntax => EvalError::NotWhole(slot),
             BadWhole::Range => EvalError::TooLarge(slot),
         })
+    } else if is(b"null") {
+        Ok(Value::Null)
+    } else if begins(b"true") || begins(b"yes") || is(b"on") {
+        Ok(Value::Bool(true))
+    } else if begins(b"false") || begins(b"no") || is(b"off") || is(b"of") {
+        Ok(Value::Bool(false))
     } else {
         number::double(text).map(Value::Double).ok_or(EvalError::Malformed(slot))
     }

@@ -1,0 +1,75 @@
+//! Does a running script allocate? (One test: the count is the whole process's.)
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use load::random::Seeds;
+use load::script::{Kind, Mode, Source, Value, Variables, parse};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: everything is passed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as promised to us.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as promised to us.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn a_running_script_does_not_allocate() {
+    let text = "\
+\\set a random(1, 1000000) + random_zipfian(1, 1000, 1.3) * random_gaussian(1, 10, 2.5)
+\\set b case when :a % 2 = 0 and :text > 3 then hash(:a) else permute(:a, 1000) end
+\\set c debug(sqrt(:a) / greatest(1, 2.5, :scale)) is not null or :undefined
+\\set d :c + 1
+\\set e -1.0 / :a
+\\sleep :a us
+SELECT :a, :b, :c, :d, :e, :text, :undefined \\gset
+";
+    let program = parse(&[Source { name: "s.sql", text, weight: 1 }], Mode::Simple, false, &[]).unwrap();
+    let slot = |name: &str| program.slot(name).unwrap();
+    let mut variables = Variables::new(program.names.len());
+    variables.set(slot("scale"), Value::Int(10));
+    variables.set(slot("default_seed"), Value::Int(1));
+    variables.set_text(slot("text"), b"a long text at first");
+    let mut rng = Seeds::new(1).client();
+    let mut out = Vec::with_capacity(4096);
+    let (mut debugged, mut failed) = (0, 0);
+
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    for round in 0..1000u32 {
+        out.clear();
+        variables.set_text(slot("text"), if round % 2 == 0 { b"5" } else { b"4.75" });
+        for command in &program.scripts[0].commands {
+            match &command.kind {
+                Kind::Set { slot, value } => match value.eval(&variables, &mut rng, &mut |_| debugged += 1) {
+                    Ok(value) => variables.set(*slot, value),
+                    Err(_) => failed += 1,
+                },
+                Kind::Sleep { amount } => assert!(amount.micros(&variables).is_ok()),
+                Kind::Sql(sql) => {
+                    for slot in 0..program.names.len() {
+                        variables.write(slot as u16, &mut out);
+                    }
+                    assert_eq!(sql.keep.as_ref().unwrap().slot_of(b"a"), Ok(Some(slot("a"))));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    let allocated = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    assert_eq!((debugged, failed), (1000, 1000), "debug() and one failing command in each round");
+    assert_eq!(allocated, 0);
+}
