@@ -6,6 +6,7 @@
 mod branches;
 pub mod builtin;
 mod diagnostic;
+mod error;
 mod eval;
 mod names;
 mod number;
@@ -14,16 +15,19 @@ mod read;
 mod shell;
 mod split;
 mod token;
+mod value;
 mod variables;
 
 use std::sync::Arc;
 
 pub use diagnostic::Diagnostic;
-pub use eval::{EvalError, Expr, Type, Value};
+pub use error::EvalError;
+pub use eval::Expr;
 pub use names::{InvalidName, Keep, Names, valid_name};
 pub use parser::MAX_DEPTH;
 pub use read::parse;
 pub use shell::{Word, command_line, whole_answer};
+pub use value::{Type, Value};
 pub use variables::{Variables, Written};
 
 use crate::random::Prng;

@@ -2,9 +2,10 @@
 //!
 //! From loose to tight: OR; AND; NOT; IS, ISNULL, NOTNULL; comparisons (not chainable); | & # << >> ~; + -; * / %; signs.
 
-use super::eval::{Binary, Expr, Extremum, Node, Ternary, Unary, Value};
+use super::eval::{Binary, Expr, Extremum, Node, Ternary, Unary};
 use super::names::NameTable;
 use super::token::{Cursor, Token};
+use super::value::Value;
 
 /// Limit of an expression's depth, so that neither parsing nor evaluating it exhausts a thread's stack.
 pub const MAX_DEPTH: usize = 500;

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::diagnostic::Diagnostic;
-use super::eval::{Expr, Node, Value};
+use super::eval::{Expr, Node};
 use super::names::{Keep, NameTable, Names, continues_name, starts_name, valid_name};
 use super::parser::{self, Mistake};
 use super::split::{Splitter, Stop};
 use super::token::{Cursor, Token};
+use super::value::Value;
 use super::{
     Amount, Command, Kind, MAX_PARAMETERS, MAX_SCRIPTS, Mode, Piece, Program, Script, Slot, Source, Sql,
     Word, branches, number,

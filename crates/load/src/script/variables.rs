@@ -1,8 +1,9 @@
 //! What does a client's script remember?
 
 use super::Slot;
-use super::eval::{EvalError, Value};
+use super::error::EvalError;
 use super::number::{self, BadWhole};
+use super::value::Value;
 
 /// The variables of one client, one per slot of the `Program`.
 ///

@@ -1,0 +1,120 @@
+//! Why has an expression no value?
+
+use super::eval::MAX_ARGUMENTS;
+use super::variables::Variables;
+use super::{Names, Slot, Type};
+use crate::random::BadDraw;
+
+/// Why an expression has no value. [`explain`](EvalError::explain) tells it in pgbench's words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EvalError {
+    Undefined(Slot),
+    /// The variable's text is neither null, a boolean nor a number.
+    Malformed(Slot),
+    /// The variable's text is a sign or white space only.
+    NotWhole(Slot),
+    /// The variable's text is a whole number beyond 64 bits.
+    TooLarge(Slot),
+    /// No variable may be called so.
+    BadName(Slot),
+    Coercion {
+        from: Type,
+        to: Type,
+    },
+    NotInt(f64),
+    /// `add`, `sub`, `mul` or `div`.
+    Overflow(&'static str),
+    DivisionByZero,
+    TooManyArguments,
+    Draw(BadDraw),
+    PermuteSize,
+    SleepUndefined(Slot),
+    /// The variable's text does not start with a number.
+    SleepText(Slot),
+}
+
+impl EvalError {
+    /// The error as pgbench says it, and what to write instead.
+    pub fn explain(&self, names: &Names, variables: &Variables) -> String {
+        let name = |slot: Slot| &*names[usize::from(slot)];
+        let text = |slot: Slot| {
+            let mut text = Vec::new();
+            variables.write(slot, &mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        };
+        match *self {
+            EvalError::Undefined(slot) => {
+                let name = name(slot);
+                format!("undefined variable \"{name}\"; set it before by \\set {name} … or -D {name}=…")
+            }
+            EvalError::Malformed(slot) => format!(
+                "malformed variable \"{}\" value: \"{}\"; expressions read null, a boolean, an integer or a double",
+                name(slot),
+                text(slot)
+            ),
+            EvalError::NotWhole(slot) => {
+                format!(
+                    "invalid input syntax for type bigint: \"{}\" (variable \"{}\")",
+                    text(slot),
+                    name(slot)
+                )
+            }
+            EvalError::TooLarge(slot) => format!(
+                "value \"{}\" is out of range for type bigint (variable \"{}\"); with a decimal point it is a double",
+                text(slot),
+                name(slot)
+            ),
+            EvalError::BadName(slot) => format!(
+                "set: invalid variable name: \"{}\"; letters, digits and underscores, not a digit first",
+                name(slot)
+            ),
+            EvalError::Coercion { from, to } => {
+                let advice = match (from, to) {
+                    (Type::Null, _) => "test it with IS NULL before",
+                    (_, Type::Bool) => "compare it, as in x <> 0",
+                    _ => "write CASE WHEN … THEN 1 ELSE 0 END",
+                };
+                format!("cannot coerce {} to {}; {advice}", from.name(), to.name())
+            }
+            EvalError::NotInt(double) => {
+                let double = if double.is_infinite() {
+                    if double < 0.0 { "-Infinity" } else { "Infinity" }.to_owned()
+                } else {
+                    format!("{double:.6}")
+                };
+                format!("double to int overflow for {double}; an int has 64 bits")
+            }
+            EvalError::Overflow(what) => {
+                format!("bigint {what} out of range; with double(…) around an operand the result is a double")
+            }
+            EvalError::DivisionByZero => {
+                "division by zero; write CASE WHEN divisor <> 0 THEN … END around it".to_owned()
+            }
+            EvalError::TooManyArguments => {
+                format!(
+                    "too many function arguments, maximum is {MAX_ARGUMENTS}; nest the calls, as in least(least(…), …)"
+                )
+            }
+            EvalError::Draw(ref bad) => bad.to_string(),
+            EvalError::PermuteSize => {
+                "permute size parameter must be greater than zero; it is the number of values to permute"
+                    .to_owned()
+            }
+            EvalError::SleepUndefined(slot) => {
+                let name = name(slot);
+                format!("sleep: undefined variable \"{name}\"; set it before by \\set {name} …")
+            }
+            EvalError::SleepText(slot) => format!(
+                "sleep: invalid sleep time \"{}\" for variable \"{}\"; it must start with a whole number",
+                text(slot),
+                name(slot)
+            ),
+        }
+    }
+}
+
+impl From<BadDraw> for EvalError {
+    fn from(bad: BadDraw) -> EvalError {
+        EvalError::Draw(bad)
+    }
+}

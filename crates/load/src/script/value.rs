@@ -1,0 +1,105 @@
+//! What values does the language have, and which of them stand for others?
+
+use super::error::EvalError;
+use super::number;
+
+/// A value of the language.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Double(f64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    Null,
+    Bool,
+    Int,
+    Double,
+}
+
+impl Type {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Type::Null => "null",
+            Type::Bool => "boolean",
+            Type::Int => "int",
+            Type::Double => "double",
+        }
+    }
+}
+
+impl Value {
+    /// What `\if` and `CASE WHEN` make of a value: null and zero are false.
+    pub fn is_true(self) -> bool {
+        match self {
+            Value::Null => false,
+            Value::Bool(b) => b,
+            Value::Int(i) => i != 0,
+            Value::Double(d) => d != 0.0,
+        }
+    }
+
+    /// Appends the value as it is sent to the server: `NULL`, `true`, `42`, `0.5` (15 digits).
+    #[inline]
+    pub fn write(self, out: &mut Vec<u8>) {
+        match self {
+            Value::Int(i) => number::write_whole(i, out),
+            Value::Double(d) => number::write_double(d, out),
+            Value::Bool(b) => out.extend_from_slice(if b { b"true" } else { b"false" }),
+            Value::Null => out.extend_from_slice(b"NULL"),
+        }
+    }
+
+    pub(super) fn kind(self) -> Type {
+        match self {
+            Value::Null => Type::Null,
+            Value::Bool(_) => Type::Bool,
+            Value::Int(_) => Type::Int,
+            Value::Double(_) => Type::Double,
+        }
+    }
+
+    #[inline]
+    pub(super) fn int(self) -> Result<i64, EvalError> {
+        match self {
+            Value::Int(i) => Ok(i),
+            Value::Double(d) => {
+                let whole = d.round_ties_even();
+                // -2⁶³ is a double, 2⁶³ - 1 is not.
+                let fits = whole >= i64::MIN as f64 && whole < -(i64::MIN as f64);
+                if fits { Ok(whole as i64) } else { Err(EvalError::NotInt(whole)) }
+            }
+            _ => Err(EvalError::Coercion { from: self.kind(), to: Type::Int }),
+        }
+    }
+
+    pub(super) fn double(self) -> Result<f64, EvalError> {
+        match self {
+            Value::Double(d) => Ok(d),
+            Value::Int(i) => Ok(i as f64),
+            _ => Err(EvalError::Coercion { from: self.kind(), to: Type::Double }),
+        }
+    }
+
+    pub(super) fn bool(self) -> Result<bool, EvalError> {
+        match self {
+            Value::Bool(b) => Ok(b),
+            _ => Err(EvalError::Coercion { from: self.kind(), to: Type::Bool }),
+        }
+    }
+}
+
+/// As `debug()` prints it: `null`, `boolean true`, `int 42`, `double 0.5`.
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Value::Null = self {
+            return f.write_str("null");
+        }
+        let mut text = Vec::new();
+        self.write(&mut text);
+        write!(f, "{} {}", self.kind().name(), String::from_utf8_lossy(&text))
+    }
+}
