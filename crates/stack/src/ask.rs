@@ -14,6 +14,7 @@ use wire::pg::compile::{Piece, simple};
 use wire::pg::{
     Channel, Encryption, Event, Login, Notice, ProtocolError, Transport, copy_data, copy_done, copy_fail,
 };
+use wire::tls::Protection;
 use wire::{Code, TemplateBuilder};
 
 /// Where a server listens, and as whom we log in.
@@ -176,6 +177,11 @@ impl Connection {
     pub fn server_version(&mut self) -> u32 {
         let told = self.value("show server_version_num").ok().flatten();
         told.and_then(|it| it.parse().ok()).unwrap_or(0)
+    }
+
+    /// How the bytes are encrypted; `None`: not at all.
+    pub fn protection(&self) -> Option<Protection> {
+        self.channel.protection()
     }
 
     fn send_query(&mut self, sql: &str) {

@@ -1,81 +1,221 @@
 //! Which server is meant, and how is it reached?
 
 use super::options;
+use super::password;
 use super::prepare::words;
-use super::voice::Trouble;
+use super::voice::{Trouble, Voice, plain};
 use model::summary::{Hop, Server};
+use rustix::process::getuid;
 use stack::ask::{Address, Connection, Error, Target};
-use std::net::ToSocketAddrs;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use wire::pg::{Login, Secret};
+use wire::pg::conninfo::{self, File, HostSpec, Settings, Surroundings, Target as Wanted};
+use wire::pg::{ProtocolError, Secret};
 
-/// The server, and what reports call it.
+/// A server that answered, and what reports call it.
 #[derive(Clone, Debug)]
 pub struct Place {
     pub target: Target,
+    /// The same, with a log-in that keeps what the server tells of itself: 1 KiB that thousands of clients need not have.
+    setup: Target,
     /// As libpq names it: `on socket "…"`, or `at "host" (address), port 5432`.
     pub named: String,
     pub server: Server,
+    /// What one attempt to connect may take.
+    pub patience: Duration,
 }
 
-/// How long a wait for the network may last when nothing is measured.
+/// Where the settings do not say it: longer than any server in order takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Finds the server that the options and the environment name.
-pub fn resolve(
-    wanted: &options::Target,
-    env: &dyn Fn(&str) -> Option<String>,
-    program: &str,
-) -> Result<Place, Trouble> {
-    let given = |option: &Option<String>, name: &str| option.clone().or_else(|| env(name));
-    let user = given(&wanted.user, "PGUSER").or_else(|| env("USER")).unwrap_or_else(|| "postgres".to_owned());
-    let database = given(&wanted.database, "PGDATABASE").unwrap_or_else(|| user.clone());
-    let port = given(&wanted.port, "PGPORT").unwrap_or_else(|| "5432".to_owned());
-    let port: u16 = port.parse().map_err(|_| {
-        Trouble::new(format!("invalid port number: \"{port}\"")).hint("write a number from 1 to 65535")
-    })?;
-    let host = given(&wanted.host, "PGHOST").unwrap_or_else(default_host);
-    let mut login = Login::new(user, database.clone());
-    login.password = env("PGPASSWORD").map(Secret::new);
-    login.keep_parameters = true;
-    login
-        .parameters
-        .push(("application_name".to_owned(), env("PGAPPNAME").unwrap_or_else(|| program.to_owned())));
-    login.parameters.extend(env("PGOPTIONS").map(|it| ("options".to_owned(), it)));
-    let (address, named, transport) = if host.starts_with('/') {
-        let path = PathBuf::from(&host).join(format!(".s.PGSQL.{port}"));
-        let named = format!("on socket \"{}\"", path.display());
-        (Address::Unix(path), named, Hop::UnixSocket)
-    } else {
-        let mut found = (host.as_str(), port).to_socket_addrs().map_err(|error| {
-            Trouble::new(format!("could not translate host name \"{host}\" to address: {error}"))
-        })?;
-        let address = found.next().ok_or_else(|| Trouble::new(format!("host \"{host}\" has no address")))?;
-        (Address::Tcp(address), format!("at \"{host}\" ({}), port {port}", address.ip()), Hop::Tcp)
+/// What the options and the surroundings say of the server; or all mistakes are told.
+pub fn settings(wanted: &options::Target, voice: &Voice) -> Option<Settings> {
+    let flags = [("host", &wanted.host), ("port", &wanted.port), ("user", &wanted.user)];
+    let mut flags: Vec<(&str, &str)> =
+        flags.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
+    flags.push(("fallback_application_name", &voice.program));
+    let around = Surroundings {
+        env: &|name| std::env::var(name).ok(),
+        read: &|file, path| read(file, path, voice),
+        os_user: &os_user().unwrap_or_default(),
     };
-    let server = Server { transport, address: format!("{host}:{port}"), database, ..Server::default() };
-    Ok(Place { target: Target { address, login: Arc::new(login) }, named, server })
+    match conninfo::resolve(wanted.database.as_deref(), &flags, around) {
+        Ok(it) => Some(it),
+        Err(mistakes) => {
+            for it in mistakes {
+                voice.error(&format!("{}: {}", it.place, it.found));
+                voice.hint(&it.instead);
+            }
+            None
+        }
+    }
 }
 
-/// Where a server most likely listens on this machine.
-fn default_host() -> String {
-    let sockets = "/var/run/postgresql";
-    if Path::new(sockets).exists() { sockets.to_owned() } else { "localhost".to_owned() }
+/// A file's content, unless it is secret and others may read it.
+fn read(file: File, path: &Path, voice: &Voice) -> Option<String> {
+    let about = fs::metadata(path).ok()?;
+    let forbidden = match (file, about.uid()) {
+        (File::Service | File::Certificate, _) => 0,
+        // root may lend its key to a group.
+        (File::Key, 0) => 0o027,
+        (File::Key | File::Passwords, _) => 0o077,
+    };
+    if about.permissions().mode() & forbidden != 0 {
+        let path = path.display();
+        voice.warning(&format!("file \"{path}\" has group or world access, and is not used"));
+        voice.hint(&format!("chmod 600 {path}"));
+        return None;
+    }
+    fs::read_to_string(path).ok()
+}
+
+/// Who runs us, by the system's list of users.
+fn os_user() -> Option<String> {
+    let uid = getuid().as_raw().to_string();
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let named = users.lines().find_map(|it| {
+        let fields: Vec<&str> = it.split(':').collect();
+        (fields.get(2) == Some(&uid.as_str())).then(|| fields[0].to_owned())
+    });
+    named.or_else(|| std::env::var("USER").ok())
+}
+
+/// Opens the first server that will do. Asks for a password at the terminal where one is needed and none is given.
+pub fn open(settings: &Settings) -> Result<(Place, Connection), Trouble> {
+    let mut typed = None;
+    let mut unreachable = false;
+    let mut failures: Vec<String> = Vec::new();
+    for wanted in wishes(settings.target) {
+        for host in &settings.hosts {
+            let addresses = match addresses(host) {
+                Ok(it) => it,
+                Err(why) => {
+                    failures.push(why);
+                    continue;
+                }
+            };
+            for address in addresses {
+                let mut place = Place::new(settings, host, address, typed.clone());
+                let mut opened = place.open();
+                if matches!(opened, Err(Error::Protocol(ProtocolError::NoPassword))) && typed.is_none() {
+                    typed = password::ask();
+                    if typed.is_some() {
+                        place = Place::new(settings, host, place.target.address, typed.clone());
+                        opened = place.open();
+                    }
+                }
+                let failed = match opened {
+                    Ok(mut connection) => match refuses(*wanted, &mut connection) {
+                        None => return Ok((place, connection)),
+                        Some(why) => why.to_owned(),
+                    },
+                    Err(Error::Net { error, .. }) => {
+                        unreachable |=
+                            matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused);
+                        plain(&error)
+                    }
+                    Err(other) => words(&other),
+                };
+                failures.push(format!("connection to server {} failed: {failed}", place.named));
+            }
+        }
+    }
+    failures.dedup();
+    let trouble = Trouble::new(failures.join("\n"));
+    Err(if unreachable {
+        trouble.hint("Is the server running there and accepting connections?")
+    } else {
+        trouble
+    })
+}
+
+/// One after the other, what a server must be.
+fn wishes(target: Wanted) -> &'static [Wanted] {
+    match target {
+        Wanted::Any => &[Wanted::Any],
+        Wanted::ReadWrite => &[Wanted::ReadWrite],
+        Wanted::ReadOnly => &[Wanted::ReadOnly],
+        Wanted::Primary => &[Wanted::Primary],
+        Wanted::Standby => &[Wanted::Standby],
+        Wanted::PreferStandby => &[Wanted::Standby, Wanted::Any],
+    }
+}
+
+/// Why this server is not the one wanted, in libpq's words; `None` when it is.
+fn refuses(wanted: Wanted, connection: &mut Connection) -> Option<&'static str> {
+    let mut is = |sql: &str, value: &str| connection.value(sql).ok().flatten().as_deref() == Some(value);
+    match wanted {
+        Wanted::Any => None,
+        Wanted::ReadWrite if is("show transaction_read_only", "off") => None,
+        Wanted::ReadWrite => Some("session is read-only"),
+        Wanted::ReadOnly if is("show transaction_read_only", "on") => None,
+        Wanted::ReadOnly => Some("session is not read-only"),
+        Wanted::Primary if is("select pg_is_in_recovery()", "f") => None,
+        Wanted::Primary => Some("server is in hot standby mode"),
+        Wanted::Standby | Wanted::PreferStandby if is("select pg_is_in_recovery()", "t") => None,
+        Wanted::Standby | Wanted::PreferStandby => Some("server is not in hot standby mode"),
+    }
+}
+
+fn addresses(host: &HostSpec) -> Result<Vec<Address>, String> {
+    if let Some(path) = host.socket() {
+        return Ok(vec![Address::Unix(path)]);
+    }
+    if let Some(ip) = host.address {
+        return Ok(vec![Address::Tcp(SocketAddr::new(ip, host.port))]);
+    }
+    let found = (host.host.as_str(), host.port).to_socket_addrs();
+    let found =
+        found.map_err(|it| format!("could not translate host name \"{}\" to address: {it}", host.host))?;
+    Ok(found.map(Address::Tcp).collect())
 }
 
 impl Place {
-    /// Opens a connection for what is done before the run, and learns the server's version.
-    pub fn open(&mut self) -> Result<Connection, Trouble> {
-        let connection = self.target.open(PATIENCE).map_err(|error| {
-            let what = match &error {
-                Error::Net { error, .. } => error.to_string(),
-                other => words(other),
-            };
-            Trouble::new(format!("connection to server {} failed: {what}", self.named))
-        })?;
+    fn new(settings: &Settings, host: &HostSpec, address: Address, typed: Option<Secret>) -> Place {
+        let (named, shown, transport) = match &address {
+            Address::Unix(path) => {
+                let shown = path.parent().unwrap_or(path).display();
+                (
+                    format!("on socket \"{}\"", path.display()),
+                    format!("{shown}:{}", host.port),
+                    Hop::UnixSocket,
+                )
+            }
+            Address::Tcp(it) => {
+                let name = if host.host.is_empty() { it.ip().to_string() } else { host.host.clone() };
+                let named = format!("at \"{name}\" ({}), port {}", it.ip(), it.port());
+                (named, format!("{name}:{}", it.port()), Hop::Tcp)
+            }
+        };
+        let target = |keep_parameters| {
+            let mut login = settings.login(host);
+            login.password = login.password.or_else(|| typed.clone());
+            login.keep_parameters = keep_parameters;
+            Target { address: address.clone(), login: Arc::new(login) }
+        };
+        let (target, setup) = (target(false), target(true));
+        let database = settings.database.clone();
+        Place {
+            target,
+            setup,
+            named,
+            server: Server { transport, address: shown, database, ..Server::default() },
+            patience: settings.connect_timeout.map_or(PATIENCE, |it| Duration::from_secs(it.into())),
+        }
+    }
+
+    /// Opens a connection for what is done before the run, and learns about the server.
+    fn open(&mut self) -> Result<Connection, Error> {
+        let connection = self.setup.open(self.patience)?;
         self.server.version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
+        if let Some(protection) = connection.protection() {
+            self.server.transport = Hop::TcpTls { version: protection.version.to_owned() };
+        }
         Ok(connection)
     }
 }

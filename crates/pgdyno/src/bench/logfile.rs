@@ -1,7 +1,7 @@
 //! `-l`: which transactions come into which file?
 
 use super::options::{Log, LogForm, Options};
-use super::voice::Trouble;
+use super::voice::{Trouble, plain};
 use analysis::Aggregates;
 use load::random::Prng;
 use model::{Nanos, Record};
@@ -50,7 +50,7 @@ impl LogFile {
     ) -> Result<LogFile, Trouble> {
         let path = log::file_name(&wanted.prefix, std::process::id(), thread);
         let file = File::create(&path)
-            .map_err(|error| Trouble::new(format!("could not open logfile \"{path}\": {error}")))?;
+            .map_err(|error| Trouble::new(format!("could not open logfile \"{path}\": {}", plain(&error))))?;
         let form = match wanted.form {
             LogForm::Every => Form::Every,
             LogForm::Sampled(share) => Form::Sampled { share, chance },

@@ -4,6 +4,7 @@ mod connect;
 mod initialise;
 mod logfile;
 pub mod options;
+mod password;
 mod plan;
 mod prepare;
 mod ready;
@@ -12,9 +13,11 @@ mod scripts;
 mod voice;
 mod watch;
 
-use load::script::builtin;
+use connect::Place;
+use load::script::{Program, builtin};
 use model::Summary;
 use options::{Command, Initialise, Options, Seed, Source};
+use prepare::Tables;
 use ready::Prepared;
 use run::Unmeasured;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -49,18 +52,8 @@ pub fn main(program: &str, args: &[String]) -> ExitCode {
             eprintln!("Available builtin scripts:\n{}", listed.concat());
         }
         Command::ShowScript(it) => eprintln!("-- {}: {}\n{}", it.name, it.description, it.text),
-        Command::Initialise(it) => {
-            if let Err(trouble) = initialise(&it, &voice) {
-                trouble.tell(&voice);
-                return ExitCode::from(COULD_NOT_START);
-            }
-        }
-        Command::Run(it) => {
-            return measure(&it, &voice).unwrap_or_else(|trouble| {
-                trouble.tell(&voice);
-                ExitCode::from(COULD_NOT_START)
-            });
-        }
+        Command::Initialise(it) => return told(initialise(&it, &voice), &voice),
+        Command::Run(it) => return told(run(&it, &voice), &voice),
     }
     ExitCode::SUCCESS
 }
@@ -69,22 +62,33 @@ fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn initialise(wanted: &Initialise, voice: &Voice) -> Result<(), Trouble> {
-    let mut place = connect::resolve(&wanted.target, &env, &voice.program)?;
-    initialise::run(wanted, &mut place.open()?)
+fn initialise(wanted: &Initialise, voice: &Voice) -> Result<ExitCode, Trouble> {
+    let Some(settings) = connect::settings(&wanted.target, voice) else {
+        return Ok(ExitCode::from(COULD_NOT_START));
+    };
+    let (_, mut connection) = connect::open(&settings)?;
+    initialise::run(wanted, &mut connection)?;
+    Ok(ExitCode::SUCCESS)
 }
 
-/// The run itself: what `pgdyno bench` does without `-i`.
-fn measure(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
-    let Some(program) = scripts::compile(options, voice) else {
+fn told(done: Result<ExitCode, Trouble>, voice: &Voice) -> ExitCode {
+    done.unwrap_or_else(|trouble| {
+        trouble.tell(voice);
+        ExitCode::from(COULD_NOT_START)
+    })
+}
+
+fn run(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
+    let program = scripts::compile(options, voice);
+    let settings = connect::settings(&options.target, voice);
+    let (Some(program), Some(settings)) = (program, settings) else {
         return Ok(ExitCode::from(COULD_NOT_START));
     };
     let seed = ready::seed(options.seed, logfile::unix_time())?;
     if options.seed != (Seed::Time { told: false }) {
         voice.info(&format!("setting random seed to {seed}"));
     }
-    let mut place = connect::resolve(&options.target, &env, &voice.program)?;
-    let mut connection = place.open()?;
+    let (place, mut connection) = connect::open(&settings)?;
     if !options.json {
         println!("{}", report::bench::banner(&place.server.version));
     }
@@ -94,15 +98,34 @@ fn measure(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
         false => None,
     };
     if let (Some(tables), Some(_)) = (tables, options.scale) {
-        voice.warning(&format!(
-            "scale option ignored, using count from pgbench_branches table ({})",
-            tables.scale
-        ));
+        let scale = tables.scale;
+        voice.warning(&format!("scale option ignored, using count from pgbench_branches table ({scale})"));
     }
     prepare::vacuum(&mut connection, options.vacuum, voice);
     drop(connection);
+    let (summary, complete) = measure(options, program, &place, tables, seed, voice)?;
+    if options.json {
+        println!("{}", report::json(&summary));
+    } else {
+        print!("{}", text(options, &summary));
+    }
+    if !complete {
+        voice.error("Run was aborted; the above results are incomplete.");
+    }
+    Ok(status(&summary, complete, options.strict))
+}
+
+/// One measurement of a server that is ready for it, and whether it came to its end.
+pub fn measure(
+    options: &Options,
+    program: Program,
+    place: &Place,
+    tables: Option<Tables>,
+    seed: u64,
+    voice: &Voice,
+) -> Result<(Summary, bool), Trouble> {
     let scale = plan::scale(options, tables);
-    let Prepared { ready, samples } = ready::prepare(options, program, &place, scale, seed)?;
+    let Prepared { ready, samples } = ready::prepare(options, program, place, scale, seed)?;
     let plan = plan::plan(options, &ready, tables, seed);
     let epoch = logfile::unix_time();
     let logs = logfile::create_all(options, epoch, samples)?;
@@ -114,21 +137,15 @@ fn measure(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
         Unmeasured::Stopped => Trouble::new("stopped before the run began"),
     })?;
     show.finish();
-    let summary = analysis::summarise(&measured, place.server, plan);
-    if options.json {
-        println!("{}", report::json(&summary));
-    } else {
-        let style = report::bench::Style {
-            failures_detailed: options.failures_detailed,
-            progress: options.progress.is_some(),
-        };
-        print!("{}", report::bench::text(&summary, style, &report::lang::En));
-    }
     let complete = measured.aborted == 0 && !interrupted.load(Ordering::Relaxed);
-    if !complete {
-        voice.error("Run was aborted; the above results are incomplete.");
-    }
-    Ok(status(&summary, complete, options.strict))
+    Ok((analysis::summarise(&measured, place.server.clone(), plan), complete))
+}
+
+/// The report for a terminal.
+pub fn text(options: &Options, summary: &Summary) -> String {
+    let failures_detailed = options.failures_detailed;
+    let style = report::bench::Style { failures_detailed, progress: options.progress.is_some() };
+    report::bench::text(summary, style, &report::lang::En)
 }
 
 /// Set by the first Ctrl-C: the run ends and is reported. The second one ends the program.

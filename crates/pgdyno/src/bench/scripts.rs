@@ -2,7 +2,7 @@
 
 use super::options::{Options, Source};
 use super::ready::mode;
-use super::voice::Voice;
+use super::voice::{Voice, plain};
 use load::script::{self, Diagnostic, Program};
 use std::io::Read;
 
@@ -43,12 +43,13 @@ fn read(name: &str) -> Result<String, String> {
     if name == "-" {
         std::io::stdin()
             .read_to_end(&mut bytes)
-            .map_err(|error| format!("could not read file \"-\": {error}"))?;
+            .map_err(|error| format!("could not read file \"-\": {}", plain(&error)))?;
     } else {
         // Opened and read apart, as pgbench tells them apart.
-        let mut file =
-            std::fs::File::open(name).map_err(|error| format!("could not open file \"{name}\": {error}"))?;
-        file.read_to_end(&mut bytes).map_err(|error| format!("could not read file \"{name}\": {error}"))?;
+        let mut file = std::fs::File::open(name)
+            .map_err(|error| format!("could not open file \"{name}\": {}", plain(&error)))?;
+        file.read_to_end(&mut bytes)
+            .map_err(|error| format!("could not read file \"{name}\": {}", plain(&error)))?;
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

@@ -47,6 +47,12 @@ impl Voice {
     }
 }
 
+/// The system's words, without a number that only a programmer understands.
+pub fn plain(error: &std::io::Error) -> String {
+    let words = error.to_string();
+    words.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
 /// Why the work could not be done, and what may help.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trouble {

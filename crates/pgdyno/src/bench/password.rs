@@ -1,0 +1,23 @@
+//! How does a person give a password without showing it?
+
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use wire::pg::Secret;
+
+/// Asks at the terminal, whatever standard input is; `None` without a terminal or an answer.
+pub fn ask() -> Option<Secret> {
+    let mut terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
+    let before = tcgetattr(&terminal).ok()?;
+    let mut silent = before.clone();
+    silent.local_modes -= LocalModes::ECHO;
+    write!(terminal, "Password: ").ok()?;
+    tcsetattr(&terminal, OptionalActions::Flush, &silent).ok()?;
+    let mut line = String::new();
+    let read = BufReader::new(&terminal).read_line(&mut line);
+    // Whatever was read, the terminal must be as it was.
+    let _ = tcsetattr(&terminal, OptionalActions::Flush, &before);
+    let _ = writeln!(terminal);
+    read.ok()?;
+    Some(Secret::new(line.trim_end_matches(['\r', '\n']))).filter(|it| !it.reveal().is_empty())
+}
