@@ -31,16 +31,14 @@ pub fn file_name(prefix: &str, pid: u32, thread: usize) -> String {
 pub fn transaction(out: &mut impl Write, it: &Record, nth: u64, epoch: Nanos, style: Style) -> Result {
     write!(out, "{} {nth} ", it.client.0)?;
     match it.outcome {
-        Outcome::Ok => write!(out, "{:.0}", it.response().as_micros_f64())?,
-        Outcome::Dropped => out.write_str("skipped")?,
+        Outcome::Ok => write!(out, "{:.0}", it.response().as_micros_f64()),
+        Outcome::Dropped => out.write_str("skipped"),
         Outcome::Failed(code) if style.failures_detailed && code.is_serialization_failure() => {
-            out.write_str("serialization")?;
+            out.write_str("serialization")
         }
-        Outcome::Failed(code) if style.failures_detailed && code.is_deadlock() => {
-            out.write_str("deadlock")?
-        }
-        Outcome::Failed(_) | Outcome::Unknown(_) => out.write_str("failed")?,
-    }
+        Outcome::Failed(code) if style.failures_detailed && code.is_deadlock() => out.write_str("deadlock"),
+        Outcome::Failed(_) | Outcome::Unknown(_) => out.write_str("failed"),
+    }?;
     let at = (epoch + it.finished).0 / 1000;
     write!(out, " {} {} {}", it.script.0, at / 1_000_000, at % 1_000_000)?;
     if style.lag {

@@ -100,12 +100,12 @@ pub fn open(settings: &Settings) -> Result<(Place, Connection), Trouble> {
                 }
             };
             for address in addresses {
-                let mut place = Place::new(settings, host, address, typed.clone());
+                let mut place = Place::new(settings, host, &address, typed.as_ref());
                 let mut opened = place.open();
                 if matches!(opened, Err(Error::Protocol(ProtocolError::NoPassword))) && typed.is_none() {
                     typed = password::ask();
                     if typed.is_some() {
-                        place = Place::new(settings, host, place.target.address, typed.clone());
+                        place = Place::new(settings, host, &address, typed.as_ref());
                         opened = place.open();
                     }
                 }
@@ -176,8 +176,8 @@ fn addresses(host: &HostSpec) -> Result<Vec<Address>, String> {
 }
 
 impl Place {
-    fn new(settings: &Settings, host: &HostSpec, address: Address, typed: Option<Secret>) -> Place {
-        let (named, shown, transport) = match &address {
+    fn new(settings: &Settings, host: &HostSpec, address: &Address, typed: Option<&Secret>) -> Place {
+        let (named, shown, transport) = match address {
             Address::Unix(path) => {
                 let shown = path.parent().unwrap_or(path).display();
                 (
@@ -194,7 +194,7 @@ impl Place {
         };
         let target = |keep_parameters| {
             let mut login = settings.login(host);
-            login.password = login.password.or_else(|| typed.clone());
+            login.password = login.password.or_else(|| typed.cloned());
             login.keep_parameters = keep_parameters;
             Target { address: address.clone(), login: Arc::new(login) }
         };
