@@ -1,6 +1,7 @@
 //! `pgdyno`: a dynamometer for PostgreSQL systems. This file: which command, and with which exit status?
 
 mod bench;
+mod demo;
 mod schedule;
 
 use clap::{Parser, Subcommand};
@@ -23,6 +24,8 @@ enum Command {
     Bench(Rest),
     /// Preview a schedule of arrivals
     Schedule(Rest),
+    /// Start a throw-away server, measure it, leave nothing running
+    Demo(Rest),
     /// Watch over the processes that pgdyno started
     #[command(hide = true)]
     Keeper,
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
     match Args::parse().command {
         Command::Bench(it) => bench::main("pgdyno bench", &it.args),
         Command::Schedule(it) => schedule::main(&it.args),
+        Command::Demo(it) => demo::main(&it.args),
         Command::Keeper => stack::supervisor::keeper::main(),
     }
 }

@@ -209,6 +209,12 @@ impl Place {
         }
     }
 
+    /// A server that we started ourselves.
+    pub fn of(target: Target, server: Server) -> Place {
+        let (setup, named) = (target.clone(), target.address.to_string());
+        Place { target, setup, named, server, patience: PATIENCE }
+    }
+
     /// Opens a connection for what is done before the run, and learns about the server.
     fn open(&mut self) -> Result<Connection, Error> {
         let connection = self.setup.open(self.patience)?;

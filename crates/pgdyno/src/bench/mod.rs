@@ -1,16 +1,16 @@
 //! `pgdyno bench`: a drop-in for pgbench that measures more truly and costs less.
 
-mod connect;
+pub mod connect;
 mod initialise;
-mod logfile;
+pub mod logfile;
 pub mod options;
 mod password;
 mod plan;
-mod prepare;
+pub mod prepare;
 mod ready;
 mod run;
 mod scripts;
-mod voice;
+pub mod voice;
 mod watch;
 
 use connect::Place;

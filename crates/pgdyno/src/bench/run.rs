@@ -170,7 +170,7 @@ impl Desk<'_> {
         }
         for (k, line) in self.lines.iter_mut().enumerate() {
             line.waiting.extend(line.filled.try_iter());
-            for (filled, empty) in &line.log {
+            if let Some((filled, empty)) = &line.log {
                 for mut records in filled.try_iter() {
                     self.watch.log(k, &records, began);
                     records.clear();

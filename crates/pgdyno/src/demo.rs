@@ -1,0 +1,218 @@
+//! `pgdyno demo`: what does measuring a real PostgreSQL look like?
+//!
+//! Finds a server's programs, starts a throw-away server, loads `book.tickets`, measures it closed and then open, shows
+//! both results and says where they lie. The server ends with us, whatever ends us.
+
+use crate::bench::connect::Place;
+use crate::bench::logfile::unix_time;
+use crate::bench::options::{self, Options};
+use crate::bench::voice::{Trouble, Voice, plain};
+use crate::bench::{self, prepare};
+use clap::Parser;
+use load::script::{self, Program};
+use model::Summary;
+use model::summary::{Hop, Server};
+use stack::component::postgres::{Postgres, Settings};
+use stack::dataset::tickets::{Stage, Tickets};
+use stack::find::{Installation, Search};
+use stack::supervisor::{KeeperProgram, Supervisor};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Starts a throw-away PostgreSQL, measures it closed and open, and leaves nothing running
+#[derive(Clone, Debug, Parser)]
+#[command(name = "pgdyno demo")]
+struct Args {
+    /// Directory of the server's programs, such as /usr/lib/postgresql/15/bin
+    #[arg(long, value_name = "DIR")]
+    pg_bin: Option<PathBuf>,
+    /// Major version of PostgreSQL
+    #[arg(long, value_name = "N")]
+    pg_version: Option<u32>,
+    /// Rows of book.tickets
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    rows: u64,
+    /// How long each of the two measurements lasts
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=3600))]
+    seconds: u32,
+    /// Where the results go
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    out: PathBuf,
+    /// Exit with status 3 when a measurement is invalid
+    #[arg(long)]
+    strict: bool,
+}
+
+/// The work could not be done.
+const COULD_NOT: u8 = 1;
+/// It was interrupted, or is invalid under `--strict`.
+const ABORTED: u8 = 3;
+
+/// Clients of the closed measurement: enough that the server, and not the way to it, is the limit.
+const CLIENTS: u32 = 8;
+/// Transactions in flight, at most, of the open one.
+const IN_FLIGHT: u32 = 64;
+/// Share of the closed measurement's throughput that the open one asks for at its end: a busy server, not a breaking one.
+const ASKED: f64 = 0.6;
+
+/// Runs the command with the arguments behind its name.
+pub fn main(args: &[String]) -> ExitCode {
+    let name = std::iter::once("pgdyno demo");
+    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+        Ok(it) => it,
+        Err(error) => {
+            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let voice = Voice { program: "pgdyno demo".to_owned() };
+    run(&args, &voice).unwrap_or_else(|trouble| {
+        trouble.tell(&voice);
+        ExitCode::from(COULD_NOT)
+    })
+}
+
+fn run(args: &Args, voice: &Voice) -> Result<ExitCode, Trouble> {
+    let found = Search::here(args.pg_bin.clone(), args.pg_version).first();
+    let installation = found.map_err(|it| Trouble::new(it.to_string()))?;
+    eprintln!("PostgreSQL {} from {}", installation.version.text, installation.bin.display());
+    let failed = |it: stack::supervisor::Failure| Trouble::new(it.to_string());
+    let begun = Instant::now();
+    let mut supervisor = Supervisor::start(&KeeperProgram::ourselves()).map_err(failed)?;
+    let settings = Settings::default();
+    let postgres = Postgres::start(&mut supervisor, &installation, &settings).map_err(failed)?;
+    eprintln!(
+        "a throw-away server answers on port {} after {:.1} s",
+        postgres.port,
+        begun.elapsed().as_secs_f64()
+    );
+    let place = place(&postgres, &installation)?;
+    load(args.rows, &place)?;
+
+    let program = program(args.rows, voice)?;
+    let seconds = args.seconds;
+    eprintln!(
+        "\nClosed model: {CLIENTS} clients, each asks again as soon as it is answered, for {seconds} s"
+    );
+    let closed = options(&format!("-M prepared -c {CLIENTS} -T {seconds} -P 5"));
+    let closed = measure(&closed, program.clone(), &place, voice)?;
+
+    let rate = two_digits(ASKED * closed.summary.total.tps.0);
+    let (climb, hold) = (seconds / 2, seconds - seconds / 2);
+    let schedule = format!("line(1,{rate},{climb}s)const({rate},{hold}s)");
+    eprintln!("\nOpen model: arrivals come whether or not others were answered: {schedule}");
+    let open = options(&format!("-M prepared -c {IN_FLIGHT} -P 5 --arrivals=poisson --schedule={schedule}"));
+    let open = match closed.complete {
+        true => Some(measure(&open, program, &place, voice)?),
+        false => None,
+    };
+
+    println!("{}", closed.text);
+    if let Some(open) = &open {
+        println!("{}", open.text);
+    }
+    let when = unix_time().0 / 1_000_000_000;
+    keep(&args.out, &format!("demo-{when}-closed.json"), &closed.summary)?;
+    if let Some(open) = &open {
+        keep(&args.out, &format!("demo-{when}-open.json"), &open.summary)?;
+    }
+    postgres.stop(&mut supervisor).map_err(failed)?;
+    let complete = open.as_ref().is_some_and(|it| it.complete);
+    let valid = closed.summary.validity.valid && open.as_ref().is_none_or(|it| it.summary.validity.valid);
+    Ok(if complete && (valid || !args.strict) { ExitCode::SUCCESS } else { ExitCode::from(ABORTED) })
+}
+
+fn place(postgres: &Postgres, installation: &Installation) -> Result<Place, Trouble> {
+    let target = postgres.target();
+    let server = Server {
+        version: installation.version.text.clone(),
+        origin: Some(installation.bin.display().to_string()),
+        transport: Hop::UnixSocket,
+        address: format!("{}:{}", postgres.sockets.display(), postgres.port),
+        database: "postgres".to_owned(),
+    };
+    Ok(Place::of(target, server))
+}
+
+fn load(rows: u64, place: &Place) -> Result<(), Trouble> {
+    let begun = Instant::now();
+    let sick = |it| Trouble::new(format!("book.tickets could not be loaded: {}", prepare::words(&it)));
+    let mut connection = place.target.open(Duration::from_secs(30)).map_err(sick)?;
+    let mut shown = Instant::now();
+    let mut tell = |stage| match stage {
+        Stage::Rows(sent) if shown.elapsed() > Duration::from_secs(1) => {
+            shown = Instant::now();
+            eprintln!("book.tickets: {sent} of {rows} rows");
+        }
+        _ => {}
+    };
+    Tickets { rows, ..Tickets::default() }.load(&mut connection, &mut tell).map_err(sick)?;
+    eprintln!("book.tickets: {rows} rows, keys and statistics after {:.1} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// One ticket by its key.
+fn program(rows: u64, voice: &Voice) -> Result<Program, Trouble> {
+    let text = format!("\\set id random(1, {rows})\nSELECT * FROM book.tickets WHERE id = :id;\n");
+    let source = script::Source { name: "book.tickets by key", text: &text, weight: 1 };
+    script::parse(&[source], script::Mode::Prepared, false, &[]).map_err(|mistakes| {
+        mistakes.iter().for_each(|it| voice.error(&it.to_string()));
+        Trouble::new("the demo's own script is wrong")
+    })
+}
+
+/// Options that we wrote ourselves.
+fn options(line: &str) -> Options {
+    let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
+    match options::parse(&args, &|_| None) {
+        Ok(options::Command::Run(it)) => *it,
+        other => panic!("{line} is a run: {other:?}"),
+    }
+}
+
+struct Measurement {
+    summary: Summary,
+    text: String,
+    complete: bool,
+}
+
+fn measure(
+    options: &Options,
+    program: Program,
+    place: &Place,
+    voice: &Voice,
+) -> Result<Measurement, Trouble> {
+    let (summary, complete) = bench::measure(options, program, place, None, 42, voice)?;
+    let text = bench::text(options, &summary);
+    Ok(Measurement { summary, text, complete })
+}
+
+/// Rounded to two digits, at least 1.
+fn two_digits(it: f64) -> u64 {
+    let unit = 10f64.powf((it.max(1.0).log10().floor() - 1.0).max(0.0));
+    ((it / unit).round() * unit).max(1.0) as u64
+}
+
+fn keep(directory: &Path, name: &str, summary: &Summary) -> Result<(), Trouble> {
+    let path = directory.join(name);
+    fs::create_dir_all(directory)
+        .and_then(|()| fs::write(&path, report::json(summary)))
+        .map_err(|error| Trouble::new(format!("could not write {}: {}", path.display(), plain(&error))))?;
+    println!("written: {}", path.display());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_round() {
+        for (it, expected) in [(0.0, 1), (0.4, 1), (7.3, 7), (99.0, 99), (123.0, 120), (45_678.0, 46_000)] {
+            assert_eq!(two_digits(it), expected, "{it}");
+        }
+    }
+}
