@@ -18,13 +18,15 @@ struct Args {
 
 /// Each command reads its own arguments.
 #[derive(Debug, Subcommand)]
-#[command(disable_help_flag = true)]
 enum Command {
     /// Measure a server, with pgbench's options and scripts
+    #[command(disable_help_flag = true)]
     Bench(Rest),
     /// Preview a schedule of arrivals
+    #[command(disable_help_flag = true)]
     Schedule(Rest),
     /// Start a throw-away server, measure it, leave nothing running
+    #[command(disable_help_flag = true)]
     Demo(Rest),
     /// Watch over the processes that pgdyno started
     #[command(hide = true)]
