@@ -25,6 +25,8 @@ const STARVED: f64 = 0.05;
 const WAITED: f64 = 0.01;
 /// Jain's index below which hardly served clients are hidden by an average.
 const UNFAIR: f64 = 0.5;
+/// A client that did less than this share of the median was hardly served, whatever the index says.
+const HARDLY: f64 = 0.1;
 /// Transactions per client from which on chance alone does not make it unfair.
 const ENOUGH_FOR_FAIRNESS: u64 = 10;
 /// Samples with which the 99th percentile has ten beyond it.
@@ -109,7 +111,8 @@ fn unfair(summary: &Summary) -> Option<Doubt> {
     let it = summary.fairness?;
     let enough = summary.total.counts.ok >= ENOUGH_FOR_FAIRNESS * u64::from(summary.plan.clients);
     let (jain, fewest, most) = (it.jain, it.fewest, it.most);
-    (enough && jain < UNFAIR).then_some(Doubt::Unfair { jain, fewest, most })
+    let hardly = (fewest as f64) < HARDLY * it.median as f64;
+    (enough && (jain < UNFAIR || hardly)).then_some(Doubt::Unfair { jain, fewest, most })
 }
 
 fn few_samples(summary: &Summary) -> Option<Doubt> {
@@ -219,6 +222,12 @@ mod tests {
             |it| it.clients = [vec![500; 20], vec![0; 180]].concat(),
             "? Unfair { jain: 0.1, fewest: 0, most: 500 }",
         );
+        check(
+            closed(),
+            |it| it.clients = [vec![33; 300], vec![0; 3]].concat(),
+            "? Unfair { jain: 0.9900990099009901, fewest: 0, most: 33 }",
+        );
+        check(closed(), |it| it.clients = vec![3, 30, 30, 30], "");
         check(open(), |it| it.clients = vec![10_000, 0, 0, 0], "");
         check(closed(), |it| it.aborted = 2, "? Aborted { clients: 2 }");
         check(closed(), |it| it.interval.clear(), "? NothingOk");

@@ -48,7 +48,7 @@ impl Voice {
 }
 
 /// The system's words, without a number that only a programmer understands.
-pub fn plain(error: &std::io::Error) -> String {
+pub fn plain(error: &impl ToString) -> String {
     let words = error.to_string();
     words.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -3,7 +3,7 @@
 use super::logfile::{LogFile, unix_time};
 use super::options::Options;
 use super::run::Watch;
-use super::voice::Voice;
+use super::voice::{Voice, plain};
 use load::script::{Kind, Value, Variables};
 use load::{Abort, Said, Workload};
 use model::{Interval, Nanos, Record};
@@ -100,7 +100,8 @@ impl Watch for Show<'_> {
     fn said(&mut self, said: Said) {
         match said {
             Said::Refused { client, message, .. } => {
-                self.voice.error(&format!("connection to server {} failed: {message}", self.server));
+                let why = plain(&message);
+                self.voice.error(&format!("connection to server {} failed: {why}", self.server));
                 self.voice.detail(&format!("client {} could not connect", client.0));
             }
             Said::Failed { client, script, command, message, again, .. } => {

@@ -146,7 +146,7 @@ impl Lang for En {
                 format!("the hypervisor gave {processors:.2} processors' time of this machine to others")
             }
             Doubt::Starved { thread, share } => format!(
-                "thread {} of the generator waited for a processor in {:.0} % of the time",
+                "thread {} of the generator waited for a processor in {:.0} % of the time; response times contain it",
                 thread + 1,
                 100.0 * share
             ),
