@@ -6,4 +6,5 @@ pub mod ask;
 pub mod component;
 pub mod dataset;
 pub mod find;
+pub mod host;
 pub mod supervisor;

@@ -1,0 +1,113 @@
+//! Which limits can control groups put on parts of a stack?
+
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// The controllers of both versions of control groups; a controller is in one of them only.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Cgroups {
+    pub v1: Vec<Controller>,
+    pub v2: Vec<Controller>,
+}
+
+/// One controller and the group that we are in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Controller {
+    /// Such as `cpu`, `memory`, `blkio` (v1) or `io` (v2).
+    pub name: String,
+    /// The directory of our group.
+    pub directory: PathBuf,
+    /// Whether we may make groups below it.
+    pub writable: bool,
+}
+
+/// Controllers that limit something we care about.
+const WANTED: [&str; 6] = ["cpu", "cpuset", "memory", "blkio", "io", "pids"];
+
+impl Cgroups {
+    /// From `/proc/self/mounts` and `/proc/self/cgroup`; see `cgroups(7)`.
+    pub(super) fn read(
+        mounts: &str,
+        groups: &str,
+        read: &dyn Fn(&Path) -> Option<String>,
+        writable: &dyn Fn(&Path) -> bool,
+    ) -> Cgroups {
+        let mut found = Cgroups::default();
+        for mount in mounts.lines() {
+            let fields: Vec<&str> = mount.split(' ').collect();
+            let [_, place, kind, options, ..] = fields[..] else { continue };
+            // Lines are `id:controllers:group`; version 2 names no controllers.
+            let group = |of: &str| {
+                groups.lines().map(|it| it.splitn(3, ':').collect::<Vec<_>>()).find_map(|it| match it[..] {
+                    [_, names, group] if names.split(',').any(|it| it == of) => Some(group.to_owned()),
+                    _ => None,
+                })
+            };
+            let directory = |of: &str| {
+                let inside = Path::new(place).join(group(of).unwrap_or_default().trim_start_matches('/'));
+                // In a container the path may be one of the host's, not to be seen from here.
+                if read(&inside.join("cgroup.procs")).is_some() { inside } else { PathBuf::from(place) }
+            };
+            let controller = |name: &str, directory: PathBuf| Controller {
+                name: name.to_owned(),
+                writable: writable(&directory),
+                directory,
+            };
+            match kind {
+                "cgroup" => {
+                    let names = options.split(',').filter(|it| WANTED.contains(it));
+                    found.v1.extend(names.map(|it| controller(it, directory(it))));
+                }
+                "cgroup2" => {
+                    let directory = directory("");
+                    let names = read(&directory.join("cgroup.controllers")).unwrap_or_default();
+                    let names = names.split_whitespace().filter(|it| WANTED.contains(it));
+                    found.v2.extend(names.map(|it| controller(it, directory.clone())));
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions() {
+        let check = |mounts: &str, groups: &str, files: &[(&str, &str)], expected: &str| {
+            let read =
+                |path: &Path| files.iter().find(|it| Path::new(it.0) == path).map(|it| it.1.to_owned());
+            let found = Cgroups::read(mounts, groups, &read, &|path| path.ends_with("cpu,cpuacct"));
+            let shown = |it: &Controller| {
+                format!("{} {}{}", it.name, it.directory.display(), if it.writable { " rw" } else { "" })
+            };
+            let all = |them: &[Controller]| them.iter().map(shown).collect::<Vec<_>>().join(", ");
+            assert_eq!(format!("v1: {}; v2: {}", all(&found.v1), all(&found.v2)), expected);
+        };
+        check("", "", &[], "v1: ; v2: ");
+        check(
+            "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,relatime,cpu,cpuacct 0 0\n\
+             cgroup /sys/fs/cgroup/memory cgroup rw,relatime,memory 0 0\n\
+             cgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0\n",
+            "5:cpu,cpuacct:/\n4:memory:/some/group\n0::/\n",
+            &[
+                ("/sys/fs/cgroup/memory/some/group/cgroup.procs", ""),
+                ("/sys/fs/cgroup/unified/cgroup.controllers", "\n"),
+            ],
+            "v1: cpu /sys/fs/cgroup/cpu,cpuacct rw, memory /sys/fs/cgroup/memory/some/group; v2: ",
+        );
+        check(
+            "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n",
+            "0::/user.slice\n",
+            &[
+                ("/sys/fs/cgroup/user.slice/cgroup.procs", "1\n"),
+                ("/sys/fs/cgroup/user.slice/cgroup.controllers", "cpuset cpu io memory hugetlb pids\n"),
+            ],
+            "v1: ; v2: cpuset /sys/fs/cgroup/user.slice, cpu /sys/fs/cgroup/user.slice, io /sys/fs/cgroup/user.slice, \
+             memory /sys/fs/cgroup/user.slice, pids /sys/fs/cgroup/user.slice",
+        );
+    }
+}

@@ -1,0 +1,62 @@
+//! How late does this host wake a thread?
+
+use super::nanos;
+use model::{Latency, Nanos};
+use rustix::thread::{clock_nanosleep_absolute, set_current_timer_slack};
+use rustix::time::{ClockId, Timespec};
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+/// A thread that wants to wake each millisecond, and notes how late it does. It does nothing else: what it suffers, every
+/// thread of this host suffers.
+#[derive(Debug)]
+pub struct Jitter {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Latency>>,
+}
+
+const EVERY: Nanos = Nanos::from_millis(1);
+
+impl Jitter {
+    pub fn start() -> Jitter {
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&stop);
+        let thread = std::thread::Builder::new().name("jitter".to_owned()).spawn(move || probe(&seen));
+        // Without a thread to spare there are no samples, which is not a host without jitter: `Latency` says so.
+        Jitter { stop, thread: thread.ok() }
+    }
+
+    /// Lateness of all moments so far.
+    pub fn stop(mut self) -> Latency {
+        self.stop.store(true, Ordering::Relaxed);
+        let thread = self.thread.take();
+        thread.map_or_else(Latency::new, |it| it.join().expect("the probe does not panic"))
+    }
+}
+
+impl Drop for Jitter {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+fn probe(stop: &AtomicBool) -> Latency {
+    // As the load's threads do, or the kernel would add up to 50 µs to save power; prctl(2), PR_SET_TIMERSLACK.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+    let mut latency = Latency::new();
+    let mut due = nanos(ClockId::Monotonic) + EVERY;
+    while !stop.load(Ordering::Relaxed) {
+        let until =
+            Timespec { tv_sec: (due.0 / 1_000_000_000) as i64, tv_nsec: (due.0 % 1_000_000_000) as i64 };
+        let _ = clock_nanosleep_absolute(ClockId::Monotonic, &until);
+        let now = nanos(ClockId::Monotonic);
+        // Moments that passed in a long stall were late too, as arrivals in it are.
+        while due <= now {
+            latency.record(now - due);
+            due += EVERY;
+        }
+    }
+    latency
+}

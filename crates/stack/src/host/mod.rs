@@ -1,0 +1,190 @@
+//! What does this machine offer, and what does it do to everything on it?
+
+mod cgroups;
+mod jitter;
+
+pub use cgroups::{Cgroups, Controller};
+pub use jitter::Jitter;
+
+use model::{Latency, Nanos};
+use rustix::process::{Resource, getrlimit};
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What stays the same while we run. `None` where the system does not tell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Host {
+    pub system: Option<String>,
+    pub kernel: Option<String>,
+    pub processor: Option<String>,
+    /// Processors that we may use.
+    pub processors: usize,
+    /// Bytes.
+    pub memory: Option<u64>,
+    /// Open files that this process may have, and could allow itself.
+    pub files: (Option<u64>, Option<u64>),
+    /// First and last of the ports that connections begin at.
+    pub ports: Option<(u16, u16)>,
+    pub clock_source: Option<String>,
+    /// What decides the processors' frequency.
+    pub governor: Option<String>,
+    pub cgroups: Cgroups,
+}
+
+/// A program that a stack may consist of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Program {
+    pub name: &'static str,
+    pub path: PathBuf,
+    /// The first line it prints when asked for its version.
+    pub version: Option<String>,
+}
+
+/// Watches the host while something is measured.
+#[derive(Debug)]
+pub struct Watch {
+    jitter: Jitter,
+    suspended: Nanos,
+    stolen: Option<Nanos>,
+}
+
+/// What a [`Watch`] saw.
+#[derive(Debug)]
+pub struct Seen {
+    /// Lateness of a thread that slept until a moment, each millisecond.
+    pub jitter: Latency,
+    /// How long the machine was suspended.
+    pub suspended: Nanos,
+    /// Processor time that the hypervisor gave to others, over all processors.
+    pub stolen: Option<Nanos>,
+}
+
+impl Watch {
+    pub fn start() -> Watch {
+        Watch { jitter: Jitter::start(), suspended: suspended(), stolen: stolen() }
+    }
+
+    pub fn stop(self) -> Seen {
+        let stolen = stolen().zip(self.stolen).map(|(now, before)| now - before);
+        Seen { jitter: self.jitter.stop(), suspended: suspended() - self.suspended, stolen }
+    }
+}
+
+impl Host {
+    pub fn look() -> Host {
+        let read = |path: &str| read_to_string(path).ok();
+        let line = |path: &str| read(path).map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
+        let field = |text: Option<String>, name: &str, separator: char| {
+            text?.lines().find_map(|it| {
+                let (key, value) = it.split_once(separator)?;
+                (key.trim() == name).then(|| value.trim().trim_matches('"').to_owned())
+            })
+        };
+        let files = getrlimit(Resource::Nofile);
+        let memory = field(read("/proc/meminfo"), "MemTotal", ':');
+        Host {
+            system: field(read("/etc/os-release"), "PRETTY_NAME", '='),
+            kernel: line("/proc/sys/kernel/osrelease"),
+            processor: field(read("/proc/cpuinfo"), "model name", ':'),
+            processors: std::thread::available_parallelism().map_or(1, usize::from),
+            memory: memory.and_then(|it| it.strip_suffix(" kB")?.parse::<u64>().ok()).map(|it| it * 1024),
+            files: (files.current, files.maximum),
+            ports: line("/proc/sys/net/ipv4/ip_local_port_range").and_then(|it| port_range(&it)),
+            clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+            governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            cgroups: Cgroups::read(
+                &read("/proc/self/mounts").unwrap_or_default(),
+                &read("/proc/self/cgroup").unwrap_or_default(),
+                &|path| read_to_string(path).ok(),
+                &|path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok(),
+            ),
+        }
+    }
+}
+
+/// Looks for a program in `directories`, `PATH` and the places of system programs.
+pub fn program(name: &'static str, version: &str, directories: &[PathBuf]) -> Option<Program> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let system = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin"].map(PathBuf::from);
+    let places = directories.iter().cloned().chain(std::env::split_paths(&path)).chain(system);
+    let path = places.map(|it| it.join(name)).find(|it| it.is_file())?;
+    Some(Program { name, version: asked(&path, version), path })
+}
+
+/// The first line that a program prints when called with `argument`, on either stream.
+fn asked(path: &Path, argument: &str) -> Option<String> {
+    let output = Command::new(path).arg(argument).stdin(Stdio::null()).output().ok()?;
+    let text = [output.stdout, output.stderr].concat();
+    let line = String::from_utf8_lossy(&text).lines().find(|it| !it.trim().is_empty())?.trim().to_owned();
+    output.status.success().then_some(line)
+}
+
+/// How long the machine has been suspended since it was booted: the clock that goes on then, minus the one that stops.
+pub fn suspended() -> Nanos {
+    // In this order a delay between the readings never looks like a suspension.
+    let boottime = nanos(ClockId::Boottime);
+    let monotonic = nanos(ClockId::Monotonic);
+    boottime - monotonic
+}
+
+/// Processor time that the hypervisor has given to others since the machine was booted, over all processors.
+pub fn stolen() -> Option<Nanos> {
+    steal(&read_to_string("/proc/stat").ok()?)
+}
+
+/// Reads the eighth number of the line `cpu`, in ticks of 10 ms; `proc_stat(5)`.
+fn steal(text: &str) -> Option<Nanos> {
+    let numbers = text.lines().find_map(|it| it.strip_prefix("cpu "))?;
+    let ticks = numbers.split_whitespace().nth(7)?.parse::<u64>().ok()?;
+    Some(Nanos::from_millis(ticks * 10))
+}
+
+fn port_range(text: &str) -> Option<(u16, u16)> {
+    let (first, last) = text.split_once(char::is_whitespace)?;
+    Some((first.parse().ok()?, last.trim().parse().ok()?))
+}
+
+fn nanos(clock: ClockId) -> Nanos {
+    let it = clock_gettime(clock);
+    Nanos(it.tv_sec as u64 * 1_000_000_000 + it.tv_nsec as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steals() {
+        let check =
+            |text: &str, expected: Option<u64>| assert_eq!(steal(text).map(|it| it.0), expected, "{text}");
+        check("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 99 9 10\n", Some(80_000_000));
+        check("cpu  1 2 3 4 5 6 7\n", None);
+        check("cpu0 1 2 3 4 5 6 7 8\n", None);
+    }
+
+    #[test]
+    fn ports() {
+        let check = |text: &str, expected| assert_eq!(port_range(text), expected, "{text}");
+        check("32768\t60999", Some((32768, 60999)));
+        check("1024 65535", Some((1024, 65535)));
+        check("none", None);
+        check("1 70000", None);
+    }
+
+    #[test]
+    fn looks_and_watches() {
+        let host = Host::look();
+        assert!(host.processors >= 1 && host.files.0.is_some_and(|it| it > 0), "{host:?}");
+        let watch = Watch::start();
+        let until = nanos(ClockId::Monotonic) + Nanos::from_millis(20);
+        while nanos(ClockId::Monotonic) < until {
+            std::thread::yield_now();
+        }
+        let seen = watch.stop();
+        assert!(seen.jitter.count() >= 10, "{}", seen.jitter.count());
+        assert!(seen.suspended < Nanos::from_millis(10), "{:?}", seen.suspended);
+    }
+}
