@@ -2,7 +2,8 @@
 
 use load::driver::{self, Address, Clock, Driven, Gate, Ground};
 use load::{Log, Said, Shard, Tally, Workload};
-use model::{Interval, Latency, Measured, Nanos, Record};
+use model::{Interval, Measured, Nanos, Record};
+use stack::host;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
@@ -63,7 +64,7 @@ pub fn run(ready: &Ready, watch: &mut dyn Watch, stop: &AtomicBool) -> Result<Me
     let threads = ready.work.plan().threads;
     let gate = Gate::new(usize::from(threads));
     let (says, said) = channel();
-    let host = Host::watch();
+    let host = host::Watch::start();
     thread::scope(|scope| {
         let mut lines = Vec::new();
         let mut handles = Vec::new();
@@ -198,7 +199,7 @@ impl Desk<'_> {
     }
 
     /// Everything together.
-    fn close(mut self, driven: Vec<Driven<Tally>>, began: Nanos, clock: Clock, host: Host) -> Measured {
+    fn close(mut self, driven: Vec<Driven<Tally>>, began: Nanos, clock: Clock, host: host::Watch) -> Measured {
         let ends = driven.iter().map(|it| it.shard.ends()).max().expect("there is a thread");
         let ended = driven.iter().map(|it| it.ended).max().expect("there is a thread");
         let window = if ends == Nanos::MAX { ended } else { ends.min(ended) } - began;
@@ -215,7 +216,7 @@ impl Desk<'_> {
         self.serve(began);
         let left = self.lines.iter_mut().flat_map(|it| it.waiting.drain(..)).chain(lasts);
         left.for_each(|it| self.merged.merge(&it));
-        let (jitter, suspended, stolen) = host.finish();
+        let seen = host.stop();
         let connecting = began - LEAD;
         let interval = Interval { from: began, to: began + window, ..self.merged };
         Measured {
@@ -225,23 +226,10 @@ impl Desk<'_> {
             efforts,
             connecting,
             aborted,
-            jitter,
-            suspended,
-            stolen,
+            jitter: seen.jitter,
+            suspended: seen.suspended,
+            stolen: seen.stolen,
             exhausted,
         }
-    }
-}
-
-/// What the host does to everything on it, meanwhile.
-struct Host {}
-
-impl Host {
-    fn watch() -> Host {
-        Host {}
-    }
-
-    fn finish(self) -> (Latency, Nanos, Option<Nanos>) {
-        (Latency::new(), Nanos::ZERO, None)
     }
 }
