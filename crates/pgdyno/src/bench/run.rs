@@ -199,7 +199,13 @@ impl Desk<'_> {
     }
 
     /// Everything together.
-    fn close(mut self, driven: Vec<Driven<Tally>>, began: Nanos, clock: Clock, host: host::Watch) -> Measured {
+    fn close(
+        mut self,
+        driven: Vec<Driven<Tally>>,
+        began: Nanos,
+        clock: Clock,
+        host: host::Watch,
+    ) -> Measured {
         let ends = driven.iter().map(|it| it.shard.ends()).max().expect("there is a thread");
         let ended = driven.iter().map(|it| it.ended).max().expect("there is a thread");
         let window = if ends == Nanos::MAX { ended } else { ends.min(ended) } - began;
