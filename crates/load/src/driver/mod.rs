@@ -190,15 +190,17 @@ impl Progress {
     }
 }
 
-/// Runs a command line of `\shell` or `\setshell`; its output, or what went wrong.
-fn shell(line: &str) -> Result<Vec<u8>, String> {
-    let ended =
-        Command::new("/bin/sh").arg("-c").arg(line).stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+/// Runs a command line of `\setshell` (`keep`), whose output is what counts, or of `\shell`, which must succeed.
+fn shell(line: &str, keep: bool) -> Result<Vec<u8>, String> {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(line).stdin(Stdio::null()).stderr(Stdio::inherit());
+    command.stdout(if keep { Stdio::piped() } else { Stdio::inherit() });
+    let ended = command.spawn().and_then(std::process::Child::wait_with_output);
     let output = ended.map_err(|error| format!("could not launch shell command \"{line}\": {error}"))?;
-    if !output.status.success() {
-        return Err(format!("shell command \"{line}\" ended with {}", output.status));
+    if keep || output.status.success() {
+        return Ok(output.stdout);
     }
-    Ok(output.stdout)
+    Err(format!("shell command \"{line}\" ended with {}", output.status))
 }
 
 /// For a connection that could not be opened: was it the generator's own fault?

@@ -12,7 +12,7 @@ mod said;
 use crate::random::Prng;
 use crate::recorder::Recorder;
 use crate::schedule::Arrivals;
-use crate::script::Variables;
+use crate::script::{Kind, Variables};
 use crate::workload::{Initial, Workload};
 use client::{Client, State, todo};
 use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
@@ -35,8 +35,13 @@ pub enum Action<'a> {
     Transmit(ConnId, &'a [u8]),
     /// Close the transport; nothing is awaited.
     Close(ConnId),
-    /// Run this command line, then call `shell_done`. Blocks the thread, as it does in pgbench.
-    Shell(ConnId, String),
+    /// Run this command line, then call `shell_done`. Blocks the thread, as it does in pgbench. Its output is to be handed
+    /// back if `keep`, else it goes where ours goes.
+    Shell {
+        conn: ConnId,
+        line: String,
+        keep: bool,
+    },
     Say(Said),
     /// Nothing to do before this moment or an input; a moment in the past asks to `advance` at once.
     Wait(Nanos),
@@ -240,7 +245,13 @@ impl<R: Recorder> Shard<R> {
                 }
                 todo::CLOSE => return Action::Close(ConnId(i)),
                 todo::CONNECT => return Action::Connect(ConnId(i)),
-                todo::SHELL => return Action::Shell(ConnId(i), std::mem::take(&mut client.shell_line)),
+                todo::SHELL => {
+                    let line = std::mem::take(&mut client.shell_line);
+                    let kind =
+                        client.tx.map(|it| &self.work.script(it.script).commands[it.command as usize].kind);
+                    let keep = matches!(kind, Some(Kind::SetShell { .. }));
+                    return Action::Shell { conn: ConnId(i), line, keep };
+                }
                 _ => {}
             }
         }

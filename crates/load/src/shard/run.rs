@@ -53,7 +53,10 @@ impl<R: Recorder> Shard<R> {
             let mut debug = |value: Value| said.push_back(Said::Debug { script, command: number, value });
             let mut next = tx.command as usize + 1;
             match &command.kind {
-                Kind::Sql(_) => {
+                Kind::Sql(sql) => {
+                    if let Some(keep) = sql.keep.as_ref().filter(|_| tx.piped) {
+                        return self.abort(now, i, Abort::KeptInPipeline { every: keep.every });
+                    }
                     if self.ask(i) {
                         return;
                     }

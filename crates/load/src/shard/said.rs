@@ -33,6 +33,10 @@ pub enum Abort {
     OpenPipeline,
     /// A pipeline was begun within a pipeline, or ended outside one.
     Pipeline,
+    /// `\gset`, or with `every` `\aset`, within a pipeline.
+    KeptInPipeline {
+        every: bool,
+    },
     /// The server does not understand the statement, and this script has never succeeded.
     Hopeless {
         code: Code,

@@ -207,7 +207,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                         self.backends.remove(&link);
                     }
                 }
-                Action::Shell(conn, _) => self.shards[k].shell_done(self.now, conn, Ok(b"0\n")),
+                Action::Shell { conn, .. } => self.shards[k].shell_done(self.now, conn, Ok(b"0\n")),
                 Action::Say(_) => {}
                 Action::Wait(until) => return Some(until),
                 Action::Done => return None,

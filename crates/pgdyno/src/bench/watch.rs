@@ -132,6 +132,10 @@ impl Watch for Show<'_> {
                     }
                     Abort::Rows { got } => aborted(name, &format!("expected one row, got {got}")),
                     Abort::Name(it) => aborted(name, &format!("error storing into variable {it}")),
+                    Abort::KeptInPipeline { every } => {
+                        let kept = if every { "aset" } else { "gset" };
+                        aborted(kept, &format!("\\{kept} is not allowed in pipeline mode"));
+                    }
                     Abort::Pipeline if name == "startpipeline" => aborted(name, "already in pipeline mode"),
                     Abort::Pipeline => aborted(name, "not in pipeline mode"),
                     Abort::Hopeless { message, .. } => aborted(name, &message),

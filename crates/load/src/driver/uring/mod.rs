@@ -177,8 +177,8 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Done => return None,
                 Action::Connect(conn) => self.connect(conn),
                 Action::Close(conn) => self.close(conn),
-                Action::Shell(conn, line) => {
-                    let answer = shell(&line);
+                Action::Shell { conn, line, keep } => {
+                    let answer = shell(&line, keep);
                     let now = self.ground.clock.now();
                     self.shard.shell_done(now, conn, answer.as_deref().map_err(Clone::clone));
                 }
