@@ -55,7 +55,7 @@ const CLIENTS: u32 = 8;
 /// Transactions in flight, at most, of the open one.
 const IN_FLIGHT: u32 = 64;
 /// Share of the closed measurement's throughput that the open one asks for at its end: a busy server, not a breaking one.
-const ASKED: f64 = 0.6;
+const ASKED: f64 = 0.5;
 
 /// Runs the command with the arguments behind its name.
 pub fn main(args: &[String]) -> ExitCode {

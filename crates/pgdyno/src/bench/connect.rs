@@ -220,7 +220,8 @@ impl Place {
         let connection = self.setup.open(self.patience)?;
         self.server.version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
         if let Some(protection) = connection.protection() {
-            self.server.transport = Hop::TcpTls { version: protection.version.to_owned() };
+            self.server.transport =
+                Hop::TcpTls { version: protection.version.trim_start_matches("TLSv").to_owned() };
         }
         Ok(connection)
     }

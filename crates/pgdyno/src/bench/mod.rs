@@ -16,6 +16,7 @@ mod watch;
 use connect::Place;
 use load::script::{Program, builtin};
 use model::Summary;
+use model::summary::Server;
 use options::{Command, Initialise, Options, Seed, Source};
 use prepare::Tables;
 use ready::Prepared;
@@ -125,6 +126,15 @@ pub fn measure(
     voice: &Voice,
 ) -> Result<(Summary, bool), Trouble> {
     let scale = plan::scale(options, tables);
+    if options.debug {
+        let Server { address, database, transport, .. } = &place.server;
+        voice.info(&format!(
+            "server {address} ({transport:?}), database {database}, scale {scale}, seed {seed}"
+        ));
+        let (clients, threads, pace, until) =
+            (options.clients, options.threads, &options.pace, options.until);
+        voice.info(&format!("{clients} clients on {threads} threads, {pace:?}, until {until:?}"));
+    }
     let Prepared { ready, samples } = ready::prepare(options, program, place, scale, seed)?;
     let plan = plan::plan(options, &ready, tables, seed);
     let epoch = logfile::unix_time();

@@ -347,7 +347,7 @@ pub static TABLE: &[Opt] = &[
         switch!(allow_shell)),
 
     opt('d', "debug", "", Phase::Both,
-        &[(Section::Common, "print what is done")],
+        &[(Section::Common, "print how the run is set up")],
         switch!(debug)),
     opt('h', "host", "HOSTNAME", Phase::Both,
         &[(Section::Common, "server's host, or directory of its socket")],
