@@ -127,7 +127,7 @@ fn every_model() {
 fn failures_are_counted_by_code() {
     let sometimes = Script::new("sometimes", "\\set r random(0, 1)\nSELECT 1 / :r;\n");
     let line = format!("-n -t 40 -M prepared --random-seed 7 -f {}", sometimes.path());
-    check(&line, 2, &["22012", "division_by_zero", "ERROR:  division by zero"]);
+    check(&line, 2, &["22012", "division_by_zero", "ERROR: division by zero"]);
     let never = Script::new("never", "SELEKT 1;\n");
     check(&format!("-n -t 5 -f {}", never.path()), 2, &["processed: 0/5", "syntax error", "aborted"]);
     let crowd = format!("-S -n -c {} -T 1", MAX_CONNECTIONS + 5);
