@@ -1,0 +1,238 @@
+//! Is pgdyno cheaper and truer than pgbench, on this machine?
+//!
+//! Interleaved runs against one throw-away server; ratios within each round, then their median. Prints a table with the
+//! figures that issue "The engine" asks for. `./x bench`, or `./x bench quick` for one short round.
+
+use serde_json::Value;
+use stack::component::postgres::{Postgres, Settings};
+use stack::dataset::tickets::Tickets;
+use stack::find::Search;
+use stack::supervisor::{KeeperProgram, Supervisor};
+use std::error::Error;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
+const SCRIPT: &str =
+    "\\set r random(1, 1000000)\nSELECT id, fkRide, fio, contact, fkSeat FROM book.tickets WHERE id = :r;\n";
+
+fn main() -> Result<()> {
+    let quick = std::env::args().any(|it| it == "quick");
+    let (rounds, secs) = if quick { (1, 2) } else { (5, 5) };
+    let installation = Search::here(None, None).first().map_err(|it| it.to_string())?;
+    let pgbench = installation.bin.join("pgbench");
+    if !pgbench.exists() {
+        return Err(
+            format!("{} is missing; it is in the package postgresql-contrib", pgbench.display()).into()
+        );
+    }
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).map_err(|it| it.to_string())?;
+    let settings = Settings { max_connections: 300, ..Settings::default() };
+    let postgres = Postgres::start(&mut supervisor, &installation, &settings).map_err(|it| it.to_string())?;
+    trust(&postgres)?;
+    let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| it.to_string())?;
+    eprintln!("loading book.tickets");
+    Tickets::default().load(&mut connection, &mut |_| {}).map_err(|it| it.to_string())?;
+    drop(connection);
+    let script = std::env::temp_dir().join(format!("pgdyno-bench-{}.sql", std::process::id()));
+    fs::write(&script, SCRIPT)?;
+    let bench = Bench { pgbench, script: script.clone(), postgres: &postgres, rounds, secs };
+    println!("{rounds} rounds of {secs} s, interleaved, on {}\n", connection_version(&postgres)?);
+    println!("{:58} {:>8} {:>17} {:>9}", "", "median", "least…greatest", "asked for");
+    let measured = bench.all(quick);
+    let _ = fs::remove_file(&script);
+    measured
+}
+
+/// Lets everyone in without a password: pgbench pays 0.9 ms of CPU for each log-in by SCRAM, which is not what is compared.
+fn trust(postgres: &Postgres) -> Result<()> {
+    fs::write(postgres.data.join("pg_hba.conf"), "local all all trust\nhost all all 127.0.0.1/32 trust\n")?;
+    let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| it.to_string())?;
+    connection.query("select pg_reload_conf()").map_err(|it| it.to_string())?;
+    Ok(())
+}
+
+fn connection_version(postgres: &Postgres) -> Result<String> {
+    let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| it.to_string())?;
+    let version = connection.value("select version()").map_err(|it| it.to_string())?;
+    Ok(version.unwrap_or_default())
+}
+
+struct Bench<'a> {
+    pgbench: PathBuf,
+    script: PathBuf,
+    postgres: &'a Postgres,
+    rounds: usize,
+    secs: u32,
+}
+
+/// One run of one program.
+struct Run {
+    /// User and system time of the whole process.
+    cpu_secs: f64,
+    wall_secs: f64,
+    transactions: f64,
+    output: String,
+}
+
+impl Run {
+    fn cpu_each(&self) -> f64 {
+        self.cpu_secs / self.transactions
+    }
+}
+
+impl Bench<'_> {
+    fn all(&self, quick: bool) -> Result<()> {
+        for tcp in [false, true] {
+            for clients in [8, 64] {
+                self.cost(tcp, clients)?;
+            }
+        }
+        self.send_lag()?;
+        self.initialisation(if quick { 2 } else { 100 })
+    }
+
+    /// Processor time per transaction and throughput beside pgbench's.
+    fn cost(&self, tcp: bool, clients: u32) -> Result<()> {
+        let mut ratios = [(); 4].map(|()| Vec::new());
+        let mut user = [(); 2].map(|()| Vec::new());
+        for round in 0..self.rounds {
+            let secs = self.secs.to_string();
+            let clients = clients.to_string();
+            let script = self.script.to_str().ok_or("the temporary directory's name is not text")?;
+            let common = ["-n", "-M", "prepared", "-f", script, "-c", &clients, "-j", "1", "-T", &secs];
+            let theirs = || self.run(&self.pgbench, &common, tcp);
+            let ours = |driver: &str| {
+                let arguments = [&["bench", "--json", "--driver", driver], &common[..]].concat();
+                self.run(Path::new(PGDYNO), &arguments, tcp)
+            };
+            // The order changes, so that drift does not favour one.
+            let (pgbench, epoll, uring) = if round % 2 == 0 {
+                let pgbench = theirs()?;
+                (pgbench, ours("epoll")?, ours("io_uring")?)
+            } else {
+                let (uring, epoll) = (ours("io_uring")?, ours("epoll")?);
+                (theirs()?, epoll, uring)
+            };
+            for (k, run) in [&epoll, &uring].into_iter().enumerate() {
+                ratios[k].push(run.cpu_each() / pgbench.cpu_each());
+                ratios[2 + k].push(run.transactions / pgbench.transactions);
+                let json: Value = serde_json::from_str(&run.output)?;
+                user[k]
+                    .push(json["generator"]["per_transaction"]["user_ns"].as_f64().unwrap_or(f64::NAN) / 1e3);
+            }
+        }
+        let hop = if tcp { "TCP" } else { "Unix" };
+        let asked = match (tcp, clients) {
+            (false, 8) => [0.80, 0.80],
+            (true, 8) => [0.85, 0.85],
+            (false, _) => [0.80, 0.65],
+            (true, _) => [0.90, 0.75],
+        };
+        for (k, driver) in ["epoll", "io_uring"].into_iter().enumerate() {
+            let what = |of: &str| format!("{of}, {hop}, {clients} clients, {driver}");
+            row(&what("CPU per transaction ÷ pgbench's"), &ratios[k], &format!("≤ {:.2}", asked[k]));
+            row(&what("transactions per second ÷ pgbench's"), &ratios[2 + k], "≥ 1.00");
+            row(&what("user-space CPU per transaction, µs"), &user[k], "≤ 0.5");
+        }
+        Ok(())
+    }
+
+    fn send_lag(&self) -> Result<()> {
+        for driver in ["epoll", "io_uring"] {
+            let (mut median, mut ratio, mut p99s) = (Vec::new(), Vec::new(), Vec::new());
+            for _ in 0..self.rounds {
+                let script = self.script.to_str().ok_or("the temporary directory's name is not text")?;
+                let secs = self.secs.to_string();
+                let open = ["-R", "20000", "--arrivals", "even", "-c", "64", "-j", "1", "-T", &secs];
+                let arguments = [
+                    &["bench", "--json", "--driver", driver, "-n", "-M", "prepared", "-f", script],
+                    &open[..],
+                ]
+                .concat();
+                let run = self.run(Path::new(PGDYNO), &arguments, false)?;
+                let json: Value = serde_json::from_str(&run.output)?;
+                let of = |what: &str, q: &str| json["generator"][what][q].as_f64().unwrap_or(f64::NAN) / 1e3;
+                median.push(of("send_lag", "p50_ns"));
+                p99s.push(of("send_lag", "p99_ns"));
+                ratio.push(of("send_lag", "p99_ns") / of("jitter", "p99_ns"));
+            }
+            row(&format!("send lag at 20,000/s, median, µs, {driver}"), &median, "≤ 5");
+            row(&format!("send lag at 20,000/s, p99, µs, {driver}"), &p99s, "");
+            row(&format!("send lag p99 ÷ the jitter probe's p99, {driver}"), &ratio, "≤ 2");
+        }
+        Ok(())
+    }
+
+    fn initialisation(&self, scale: u32) -> Result<()> {
+        let scale = scale.to_string();
+        let mut ratios = Vec::new();
+        let rounds = self.rounds.min(3);
+        for round in 0..rounds {
+            let mut times = [0.0; 2];
+            for k in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
+                let arguments = ["bench", "-i", "-q", "-s", &scale];
+                let (program, arguments) = if k == 0 {
+                    (Path::new(PGDYNO), &arguments[..])
+                } else {
+                    (&*self.pgbench, &arguments[1..])
+                };
+                times[k] = self.run(program, arguments, false)?.wall_secs;
+            }
+            ratios.push(times[0] / times[1]);
+        }
+        row(&format!("wall time of -i -s {scale} ÷ pgbench's"), &ratios, "≤ 0.80");
+        Ok(())
+    }
+
+    fn run(&self, program: &Path, arguments: &[&str], tcp: bool) -> Result<Run> {
+        let mut command = Command::new(program);
+        command.args(arguments).envs(self.postgres.client_environment()).env("PGSSLMODE", "disable");
+        if tcp {
+            command.env("PGHOST", "127.0.0.1");
+        }
+        eprint!(".");
+        std::io::stderr().flush()?;
+        let (before, began) = (children_secs()?, Instant::now());
+        let output = command.stdin(Stdio::null()).stderr(Stdio::piped()).output()?;
+        let (wall_secs, cpu_secs) = (began.elapsed().as_secs_f64(), children_secs()? - before);
+        if !output.status.success() {
+            let words = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{} {arguments:?}: {}\n{words}", program.display(), output.status).into());
+        }
+        let output = String::from_utf8(output.stdout)?;
+        let transactions = transactions(&output).unwrap_or(f64::NAN);
+        Ok(Run { cpu_secs, wall_secs, transactions, output })
+    }
+}
+
+/// From pgbench's lines, or from our document.
+fn transactions(output: &str) -> Option<f64> {
+    if let Ok(json) = serde_json::from_str::<Value>(output) {
+        return json["total"]["counts"]["ok"].as_f64();
+    }
+    let line =
+        output.lines().find_map(|it| it.strip_prefix("number of transactions actually processed: "))?;
+    line.split('/').next()?.parse().ok()
+}
+
+/// Processor time of all children that have ended: fields 16 and 17 of /proc/self/stat, in ticks of 10 ms; proc(5).
+fn children_secs() -> Result<f64> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let fields = stat.rsplit_once(')').ok_or("no command in /proc/self/stat")?.1.split_ascii_whitespace();
+    let ticks: u64 = fields.skip(13).take(2).map(|it| it.parse::<u64>().unwrap_or(0)).sum();
+    Ok(ticks as f64 / 100.0)
+}
+
+fn row(what: &str, values: &[f64], asked: &str) {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    let range = format!("{:.2}…{:.2}", values[0], values[values.len() - 1]);
+    println!("{what:58} {:>8.2} {range:>17} {asked:>9}", values[values.len() / 2]);
+}

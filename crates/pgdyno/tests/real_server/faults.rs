@@ -1,0 +1,140 @@
+//! What servers do to clients is counted, and the run goes on.
+
+use super::stand::{PGDYNO, SHARED, Script, Stand, count, document, words};
+use serde_json::Value;
+use stack::component::postgres::Settings;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+fn failures(document: &Value) -> Vec<(String, u64)> {
+    let list = document["failures"].as_array().expect("a list");
+    list.iter()
+        .map(|it| (it["code"].as_str().expect("a code").to_owned(), it["count"].as_u64().expect("a count")))
+        .collect()
+}
+
+#[test]
+fn failures_are_counted_by_their_code() {
+    let script = Script::new("by-zero", "\\set n random(0, 1)\nSELECT 1 / :n;\n");
+    let (document, status) = SHARED.measure(&["-f", script.path(), "-c", "2", "-t", "100"]);
+    let (ok, failed) = (count(&document, "ok"), count(&document, "failed"));
+    assert_eq!((ok + failed, status), (200, 2), "{document}");
+    assert!(ok > 50 && failed > 50, "{ok} and {failed}");
+    assert_eq!(failures(&document), [("22012".to_owned(), failed)]);
+    assert_eq!(document["failures"][0]["name"], "division_by_zero");
+}
+
+#[test]
+fn a_failure_within_a_block_is_rolled_back() {
+    let script = Script::new("block", "BEGIN;\nSELECT 1 / (:client_id - 1);\nEND;\nSELECT 1;\n");
+    let (document, status) = SHARED.measure(&["-f", script.path(), "-c", "2", "-t", "20"]);
+    assert_eq!((count(&document, "ok"), count(&document, "failed"), status), (20, 20, 2), "{document}");
+}
+
+#[test]
+fn a_script_that_cannot_succeed_ends_its_clients() {
+    let script = Script::new("missing", "SELECT * FROM no_such_table;\n");
+    let output = SHARED.bench(&["-n", "-f", script.path(), "-c", "2", "-T", "60"]);
+    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+    assert!(words(&output).contains("relation \"no_such_table\" does not exist"), "{}", words(&output));
+}
+
+#[test]
+fn serialization_failures_are_tried_again() {
+    let mut connection = SHARED.connect();
+    connection.query("create table contended as select 1 as id, 0 as n").expect("a table");
+    let script = Script::new(
+        "serial",
+        "BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT n FROM contended \\gset\n\\sleep 200 us\n\
+         UPDATE contended SET n = :n + 1;\nEND;\n",
+    );
+    let common = ["-f", script.path(), "-c", "4", "-t", "25"];
+    let (document, status) = SHARED.measure(&[&common[..], &["--max-tries", "1000"]].concat());
+    assert_eq!((count(&document, "ok"), status), (100, 0), "{document}");
+    assert!(count(&document, "retries") > 0, "{document}");
+    let n = connection.value("select n from contended").expect("a row");
+    assert_eq!(n.as_deref(), Some("100"), "no update was lost");
+}
+
+#[test]
+fn too_many_clients_are_a_class_of_their_own() {
+    let stand = Stand::start(&Settings { max_connections: 12, ..Settings::default() });
+    for driver in ["epoll", "io_uring"] {
+        let script = Script::new(&format!("one-{driver}"), "SELECT 1;\n");
+        let (document, _) =
+            stand.measure(&["-f", script.path(), "--driver", driver, "-c", "30", "-j", "2", "-T", "1"]);
+        let refused = document["connecting"]["refused"].as_array().expect("a list");
+        assert!(refused.iter().any(|it| it["code"] == "53300"), "{document}");
+        assert!(count(&document, "ok") > 0, "{document}");
+        assert_eq!(document["fairness"]["fewest"], 0, "those left out are seen: {document}");
+    }
+}
+
+#[test]
+fn a_restart_in_mid_run_is_survived() {
+    for driver in ["epoll", "io_uring"] {
+        let mut stand = Stand::start(&Settings::default());
+        let script = Script::new(&format!("slow-{driver}"), "SELECT pg_sleep(0.005);\n");
+        let arguments = [
+            "-n",
+            "--json",
+            "-P",
+            "1",
+            "--driver",
+            driver,
+            "-f",
+            script.path(),
+            "-c",
+            "8",
+            "-j",
+            "2",
+            "-T",
+            "8",
+        ];
+        let mut run = stand.begin(&arguments);
+        // The restart begins once the run has told of its first second, not after a time of our own.
+        let mut told = BufReader::new(run.stderr.take().expect("piped"));
+        let mut line = String::new();
+        while !line.contains("progress:") {
+            line.clear();
+            assert!(told.read_line(&mut line).expect("text") > 0, "the run ended before its first second");
+        }
+        stand.postgres.restart(&mut stand.supervisor).expect("it restarts");
+        let listener = std::thread::spawn(move || std::io::read_to_string(told));
+        let output = run.wait_with_output().expect("it ends");
+        let said = listener.join().expect("no panic").expect("text");
+        let (document, status) = document(&output);
+        let (ok, unknown) = (count(&document, "ok"), count(&document, "unknown"));
+        assert_eq!(status, 2, "{said}");
+        assert!((1..=8).contains(&unknown), "{unknown} unknown: {document}");
+        let last = said.lines().rfind(|it| it.contains("progress:")).expect("progress is told");
+        assert!(!last.contains(" 0.0 tps"), "{driver}: after the restart the run goes on, {ok} ok:\n{said}");
+    }
+}
+
+#[test]
+fn a_wrong_password_is_said_without_the_password() {
+    let canary = "CANARY-9f2c-пароль";
+    for arguments in [&["-n", "-S", "-t", "1"][..], &["-n", "-S", "-t", "1", "--json", "-d"][..], &["-i"][..]]
+    {
+        let output = SHARED.command(arguments).env("PGPASSWORD", canary).output().expect("pgdyno can be run");
+        assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+        assert!(words(&output).contains("password authentication failed"), "{}", words(&output));
+        assert!(!words(&output).contains("9f2c"), "{}", words(&output));
+    }
+    let uri = format!("postgresql://postgres:{canary}@127.0.0.1:{}/postgres", SHARED.postgres.port);
+    let output =
+        SHARED.command(&["-n", "-S", "-t", "1", &uri]).env_remove("PGPASSWORD").output().expect("it runs");
+    assert!(!words(&output).contains("9f2c"), "{}", words(&output));
+}
+
+#[test]
+fn no_server_is_a_message_and_status_1() {
+    let output = Command::new(PGDYNO)
+        .args(["bench", "-n", "-S", "-h", "127.0.0.1", "-p", "1", "-t", "1"])
+        .stdin(Stdio::null())
+        .output()
+        .expect("pgdyno can be run");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(words(&output).contains("127.0.0.1"), "{}", words(&output));
+}

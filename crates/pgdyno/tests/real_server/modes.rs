@@ -1,0 +1,156 @@
+//! Every query mode, model and driver does the transactions it says it does.
+
+use super::stand::{SHARED, Script, count, words};
+
+/// Rows of `pgbench_history` are the server's own count of transactions.
+#[test]
+fn the_server_has_seen_what_is_counted() {
+    let mut connection = SHARED.connect();
+    for driver in ["epoll", "io_uring"] {
+        for mode in ["simple", "extended", "prepared"] {
+            let script = Script::new(
+                &format!("{driver}-{mode}"),
+                "\\set aid random(1, 100000)\nBEGIN;\nSELECT abalance AS old FROM pgbench_accounts WHERE aid = :aid \\gset\n\
+                 CREATE TABLE IF NOT EXISTS seen (tag text, old text);\nINSERT INTO seen VALUES (:tag, :old);\nEND;\n",
+            );
+            connection
+                .query("create table if not exists seen (tag text, old text); truncate seen")
+                .expect("a table");
+            let (document, status) = SHARED.measure(&[
+                "-M",
+                mode,
+                "--driver",
+                driver,
+                "-f",
+                script.path(),
+                "-c",
+                "4",
+                "-j",
+                "2",
+                "-t",
+                "25",
+                "-D",
+                "tag='it'",
+            ]);
+            let (ok, seen) =
+                (count(&document, "ok"), connection.value("select count(*) from seen").expect("rows"));
+            assert_eq!((status, ok, seen.as_deref()), (0, 100, Some("100")), "{driver}, {mode}: {document}");
+        }
+    }
+}
+
+#[test]
+fn built_in_scripts_run_in_every_mode() {
+    for script in ["tpcb-like", "simple-update", "select-only"] {
+        for mode in ["simple", "extended", "prepared"] {
+            let (document, status) = SHARED.measure(&["-b", script, "-M", mode, "-c", "3", "-t", "20"]);
+            assert_eq!((status, count(&document, "ok")), (0, 60), "{script}, {mode}: {document}");
+        }
+    }
+}
+
+#[test]
+fn pipelines_and_variables_from_rows() {
+    let script = Script::new(
+        "pipeline",
+        "\\set n random(1, 9)\n\\startpipeline\nSELECT 1;\nSELECT :n;\n\\syncpipeline\nSELECT 2;\n\\endpipeline\n\
+         SELECT 7 AS seven \\; SELECT 8 AS eight \\aset\nSELECT :seven + :eight AS sum \\gset got_\n\
+         \\if :got_sum = 15\nSELECT 1;\n\\else\nSELECT 1/0;\n\\endif\n",
+    );
+    // Several statements in one query are for the simple mode, pipelines for the others: so without the line with both.
+    let text = std::fs::read_to_string(script.path()).expect("just written");
+    let lines = |keep: fn(&str) -> bool| {
+        text.lines().filter(|it| keep(it)).fold(String::new(), |all, it| all + it + "\n")
+    };
+    let simple = Script::new("simple", &lines(|it| !it.contains("pipeline")));
+    let piped = Script::new(
+        "piped",
+        &lines(|it| !it.contains("seven") && !it.contains("got_sum"))
+            .replace("\\else\nSELECT 1/0;\n\\endif\n", ""),
+    );
+    for (mode, script) in [("simple", &simple), ("extended", &piped), ("prepared", &piped)] {
+        let output = SHARED.bench(&["-n", "--json", "-M", mode, "-f", script.path(), "-c", "2", "-t", "10"]);
+        let (document, status) = super::stand::document(&output);
+        assert_eq!((status, count(&document, "ok")), (0, 20), "{mode}: {}", words(&output));
+    }
+}
+
+#[test]
+fn a_schedule_sends_as_many_as_it_says() {
+    for driver in ["epoll", "io_uring"] {
+        for arrivals in ["even", "poisson"] {
+            let (document, _) = SHARED.measure(&[
+                "-S",
+                "--driver",
+                driver,
+                "--arrivals",
+                arrivals,
+                "--schedule",
+                "line(100,300,1s) const(200,1s)",
+                "-c",
+                "8",
+                "-j",
+                "2",
+            ]);
+            let sent = count(&document, "ok");
+            assert_eq!(document["plan"]["model"]["kind"], "open");
+            match arrivals {
+                "even" => assert_eq!(sent, 400, "{document}"),
+                _ => assert!((320..=480).contains(&sent), "{sent}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_connection_for_each_transaction() {
+    for driver in ["epoll", "io_uring"] {
+        let (document, status) = SHARED.measure(&["-S", "-C", "--driver", driver, "-c", "2", "-t", "15"]);
+        assert_eq!((status, count(&document, "ok")), (0, 30), "{document}");
+        assert_eq!(document["connecting"]["each"]["count"], 30, "{document}");
+    }
+}
+
+#[test]
+fn pgbenchs_lines_are_there_and_ours_after_them() {
+    let output = SHARED.bench(&["-n", "-S", "-c", "2", "-j", "2", "-T", "1", "-P", "1", "-r"]);
+    let text = words(&output);
+    for line in [
+        "transaction type: <builtin: select only>\n",
+        "scaling factor: 1\n",
+        "query mode: simple\n",
+        "number of clients: 2\n",
+        "number of threads: 2\n",
+        "duration: 1 s\n",
+        "number of transactions actually processed: ",
+        "number of failed transactions: 0 (0.000%)\n",
+        "latency average = ",
+        "initial connection time = ",
+        "tps = ",
+        "(without initial connection time)\n",
+        "statement latencies in milliseconds and failures:\n",
+        "progress: 1.0 s, ",
+        "p99",
+        "verdict",
+    ] {
+        assert!(text.contains(line), "no {line:?} in:\n{text}");
+    }
+}
+
+#[test]
+fn both_drivers_sleep_and_run_shell_commands() {
+    let script = Script::new(
+        "shell",
+        "\\setshell n echo 41\n\\set n :n + 1\n\\sleep 1 ms\nSELECT 1/(42/:n);\n\\shell true\n",
+    );
+    for driver in ["epoll", "io_uring"] {
+        let run = |more: &[&str]| {
+            SHARED.bench(&[&["-n", "--driver", driver, "-f", script.path(), "-t", "3"], more].concat())
+        };
+        let allowed = run(&["--allow-shell"]);
+        assert!(allowed.status.success(), "{}", words(&allowed));
+        let forbidden = run(&[]);
+        assert_eq!(forbidden.status.code(), Some(1), "{}", words(&forbidden));
+        assert!(words(&forbidden).contains("--allow-shell"), "{}", words(&forbidden));
+    }
+}

@@ -1,0 +1,68 @@
+//! TLS with libpq's meanings of `sslmode`, against a server that has it and one that has not.
+
+use super::stand::{SHARED, Stand, count, document, words};
+use stack::component::postgres::Settings;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+
+fn certificate(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/certs").join(name)
+}
+
+fn tls_server() -> Stand {
+    let mut stand = Stand::start(&Settings::default());
+    for name in ["server.crt", "server.key"] {
+        let copy = stand.postgres.data.join(name);
+        fs::copy(certificate(name), &copy).expect("the data directory can be written to");
+        fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).expect("ours to change");
+        if let Some(user) = stand.supervisor.user() {
+            chown(&copy, Some(user.uid), Some(user.gid)).expect("we are root");
+        }
+    }
+    let mut connection = stand.connect();
+    connection.query("alter system set ssl = on").expect("superuser");
+    drop(connection);
+    stand.postgres.restart(&mut stand.supervisor).expect("it restarts");
+    stand
+}
+
+#[test]
+fn tls_and_scram_bound_to_it() {
+    let stand = tls_server();
+    let script = super::stand::Script::new("tls", "SELECT 1;\n");
+    let root = certificate("root.crt");
+    for driver in ["epoll", "io_uring"] {
+        for (mode, binding, kind) in [
+            ("disable", "disable", "tcp"),
+            ("allow", "prefer", "tcp"),
+            ("prefer", "prefer", "tcp_tls"),
+            ("require", "require", "tcp_tls"),
+            ("verify-ca", "require", "tcp_tls"),
+        ] {
+            let output = stand
+                .command(&["-n", "--json", "--driver", driver, "-f", script.path(), "-c", "3", "-t", "20"])
+                .env("PGHOST", "127.0.0.1")
+                .env("PGSSLMODE", mode)
+                .env("PGCHANNELBINDING", binding)
+                .env("PGSSLROOTCERT", &root)
+                .output()
+                .expect("pgdyno can be run");
+            let (document, status) = document(&output);
+            assert_eq!((status, count(&document, "ok")), (0, 60), "{driver}, {mode}: {}", words(&output));
+            assert_eq!(document["server"]["transport"]["kind"], kind, "{driver}, {mode}");
+        }
+    }
+}
+
+#[test]
+fn a_server_without_tls_is_refused_where_tls_is_required() {
+    let output = SHARED
+        .command(&["-n", "-S", "-t", "1"])
+        .env("PGHOST", "127.0.0.1")
+        .env("PGSSLMODE", "require")
+        .output()
+        .expect("pgdyno can be run");
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    assert!(words(&output).contains("TLS") || words(&output).contains("SSL"), "{}", words(&output));
+}
