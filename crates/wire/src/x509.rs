@@ -47,7 +47,7 @@ impl<'a> Certificate<'a> {
         let signature = bits(outer.take(BIT_STRING)?)?;
         let mut it = Der(signed).enter(SEQUENCE)?;
         let version = match it.take(0xa0) {
-            Some(explicit) => *Der(explicit).take(INTEGER)?.last()? + 1,
+            Some(explicit) => Der(explicit).take(INTEGER)?.last()?.checked_add(1)?,
             None => 1,
         };
         it.take(INTEGER)?; // serial number
@@ -305,6 +305,59 @@ mod tests {
         check("*.", "localhost.", false);
         check("d*.example.com", "db.example.com", false);
         check("db\0.evil.com", "db", false);
+    }
+
+    fn fixture(name: &str) -> Vec<u8> {
+        use rustls::pki_types::pem::PemObject;
+        let path = format!("{}/tests/certs/{name}.crt", env!("CARGO_MANIFEST_DIR"));
+        rustls::pki_types::CertificateDer::from_pem_file(path).unwrap().to_vec()
+    }
+
+    #[test]
+    fn what_certificates_say() {
+        let check = |name: &str, expected: &str| {
+            let der = fixture(name);
+            let it = Certificate::read(&der).unwrap();
+            let common_name = it.common_name().map(|it| String::from_utf8_lossy(it).into_owned());
+            let years = (it.not_after - it.not_before) / (365 * 86_400);
+            let hash = Certificate::end_point(&der)
+                .map(|it| it.iter().map(|it| format!("{it:02x}")).collect::<String>());
+            let start = hash.as_deref().map_or("none", |it| &it[..8]);
+            let shown = format!(
+                "v{} {} authority {} {years} years, bound by {start} of {}",
+                it.version,
+                common_name.unwrap_or_default(),
+                it.is_authority(),
+                hash.as_ref().map_or(0, |it| it.len() * 4)
+            );
+            assert_eq!(shown, expected, "{name}");
+        };
+        // The hashes are those of `openssl x509 -outform der | sha256sum`, sha384sum, sha512sum.
+        check("root", "v3 test root authority true 100 years, bound by 17584379 of 256");
+        check("server", "v3 db.test authority false 100 years, bound by af039dc4 of 256");
+        check("version1", "v1 db.test authority false 100 years, bound by 91f834d1 of 256");
+        check("selfsigned", "v3 db.test authority true 100 years, bound by f8628e46 of 384");
+        check("pss", "v3 pss authority true 100 years, bound by 4ae78ee7 of 512");
+        check("ed25519", "v3 ed authority true 100 years, bound by none of 0");
+    }
+
+    #[test]
+    fn damaged_certificates_do_no_harm() {
+        for name in ["root", "server", "version1", "pss"] {
+            let der = fixture(name);
+            for at in 0..der.len() {
+                for value in [0, 1, 0x30, 0x7f, 0x80, 0x81, 0x82, 0x84, 0xff] {
+                    let mut damaged = der.clone();
+                    damaged[at] = value;
+                    Certificate::end_point(&damaged);
+                    if let Some(it) = Certificate::read(&damaged) {
+                        it.is_for("db.test");
+                        it.is_authority();
+                    }
+                }
+                assert!(Certificate::read(&der[..at]).is_none());
+            }
+        }
     }
 
     #[test]

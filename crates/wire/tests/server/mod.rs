@@ -1,8 +1,10 @@
-//! What does a server say? Its messages, for the tests.
+//! What does a server say? Its messages, and a small server in memory, for the tests.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod scripted;
+
 use std::sync::Arc;
-use wire::pg::{Channel, Event, Login, ProtocolError, Transport};
+use wire::pg::{Channel, Event, Login, Transport};
 
 /// One backend message.
 pub fn message(tag: u8, body: &[u8]) -> Vec<u8> {
@@ -52,13 +54,12 @@ pub fn welcome() -> Vec<u8> {
 pub fn opened(login: Login) -> Channel {
     let mut channel = Channel::new(Arc::new(login), Transport::Unix, [7; 18]);
     channel.open();
-    let n = channel.outgoing().len();
-    channel.sent(n);
+    sent(&mut channel);
     assert_eq!(feed(&mut channel, &welcome(), usize::MAX), ["Opened"]);
     channel
 }
 
-/// Feeds `bytes` in pieces of `step`; what came of it, as text.
+/// Feeds `bytes` in pieces of `step`; what came of it, as text. An error, the last of all, begins with `!`.
 pub fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
     let mut seen = Vec::new();
     for mut piece in bytes.chunks(step.min(bytes.len().max(1))) {
@@ -70,7 +71,7 @@ pub fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
                 }
                 Ok(event) => seen.push(show(&event)),
                 Err(error) => {
-                    seen.push(format!("{error:?}"));
+                    seen.push(format!("!{error:?}"));
                     return seen;
                 }
             }
@@ -79,7 +80,7 @@ pub fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
     seen
 }
 
-fn show(event: &Event<'_>) -> String {
+pub fn show(event: &Event<'_>) -> String {
     match event {
         Event::Done(tag) => format!("Done({})", tag.escape_ascii()),
         Event::Error(it) => format!("Error({it})"),
@@ -102,11 +103,9 @@ fn show(event: &Event<'_>) -> String {
     }
 }
 
-/// Sends all that is queued to nowhere.
+/// Takes all that is queued.
 pub fn sent(channel: &mut Channel) -> Vec<u8> {
     let out = channel.outgoing().to_vec();
     channel.sent(out.len());
     out
 }
-
-pub type Outcome = Result<(), ProtocolError>;

@@ -1,0 +1,206 @@
+//! A server in memory: TLS, authentication, and the same answer to every query.
+
+use super::{columns, message, notice, welcome};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as BASE64;
+use hmac::{Hmac, KeyInit, Mac};
+use rustls::ServerConnection;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+/// How it wants to be shown who logs in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asks {
+    Nothing,
+    /// A clear-text password, which must be this.
+    Password(&'static str),
+    Md5(&'static str),
+    /// SCRAM-SHA-256 for this password; with its binding when true.
+    Scram(&'static str, bool),
+    /// The same, and the proof of the server's own knowledge is another's.
+    FalseScram(&'static str),
+    /// The error that turns everybody away.
+    Error(&'static str),
+}
+
+#[derive(Debug)]
+pub struct Server {
+    asks: Asks,
+    /// What is answered to SSLRequest, and the configuration when that is `S`.
+    tls_answer: &'static [u8],
+    tls_config: Option<Arc<rustls::ServerConfig>>,
+    tls: Option<ServerConnection>,
+    /// The certificate's hash, for binding.
+    binding: Vec<u8>,
+    inbox: Vec<u8>,
+    started: bool,
+    /// SCRAM's messages so far.
+    said: Vec<String>,
+    /// What the StartupMessage said.
+    pub parameters: BTreeMap<String, String>,
+}
+
+impl Server {
+    pub fn new(
+        asks: Asks,
+        tls_answer: &'static [u8],
+        tls: Option<(Arc<rustls::ServerConfig>, &[u8])>,
+    ) -> Server {
+        Server {
+            asks,
+            tls_answer,
+            binding: tls.as_ref().map_or(Vec::new(), |it| Sha256::digest(it.1).to_vec()),
+            tls_config: tls.map(|it| it.0),
+            tls: None,
+            inbox: Vec::new(),
+            started: false,
+            said: Vec::new(),
+            parameters: BTreeMap::new(),
+        }
+    }
+
+    /// Takes bytes, gives its answer.
+    pub fn hear(&mut self, mut bytes: &[u8]) -> Vec<u8> {
+        let Some(tls) = &mut self.tls else {
+            self.inbox.extend_from_slice(bytes);
+            let (answer, from) = self.answer();
+            return [answer, from].concat();
+        };
+        while !bytes.is_empty() {
+            tls.read_tls(&mut bytes).unwrap();
+            let failed = tls.process_new_packets().is_err();
+            let _ = tls.reader().read_to_end(&mut self.inbox);
+            if failed {
+                break;
+            }
+        }
+        let (plain, _) = self.answer();
+        let tls = self.tls.as_mut().unwrap();
+        tls.writer().write_all(&plain).unwrap();
+        let mut out = Vec::new();
+        while tls.wants_write() {
+            tls.write_tls(&mut out).unwrap();
+        }
+        out
+    }
+
+    /// What is said in answer to the inbox: inside of TLS, and before it.
+    fn answer(&mut self) -> (Vec<u8>, Vec<u8>) {
+        let mut out = Vec::new();
+        loop {
+            let head = if self.started { 1 } else { 0 };
+            let Some(length) = self.inbox.get(head..head + 4) else { return (out, Vec::new()) };
+            let length = u32::from_be_bytes(length.try_into().unwrap()) as usize + head;
+            if self.inbox.len() < length {
+                return (out, Vec::new());
+            }
+            let whole: Vec<u8> = self.inbox.drain(..length).collect();
+            let body = &whole[head + 4..];
+            if self.started {
+                out.extend(self.message(whole[0], body));
+            } else if body == b"\x04\xd2\x16\x2f" {
+                assert!(self.inbox.is_empty(), "the client waits for the answer");
+                self.tls = self.tls_config.clone().map(|it| ServerConnection::new(it).unwrap());
+                return (Vec::new(), self.tls_answer.to_vec());
+            } else {
+                self.started = true;
+                out.extend(self.startup(body));
+            }
+        }
+    }
+
+    fn startup(&mut self, body: &[u8]) -> Vec<u8> {
+        assert_eq!(body[..4], [0, 3, 0, 0]);
+        let mut texts = body[4..].split(|it| *it == 0).map(|it| String::from_utf8(it.to_vec()).unwrap());
+        while let Some(name) = texts.next().filter(|it| !it.is_empty()) {
+            self.parameters.insert(name, texts.next().unwrap());
+        }
+        match self.asks {
+            Asks::Nothing => welcome(),
+            Asks::Password(_) => message(b'R', b"\0\0\0\x03"),
+            Asks::Md5(_) => message(b'R', b"\0\0\0\x05salt"),
+            Asks::Scram(_, true) if self.tls.is_some() => {
+                message(b'R', b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0")
+            }
+            Asks::Scram(..) | Asks::FalseScram(_) => message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0"),
+            Asks::Error(code) => notice(b'E', &["SFATAL", "VFATAL", &format!("C{code}"), "Mno"]),
+        }
+    }
+
+    fn message(&mut self, tag: u8, body: &[u8]) -> Vec<u8> {
+        match (tag, self.asks.clone()) {
+            (b'p', Asks::Password(right)) => entry(body == [right.as_bytes(), b"\0"].concat()),
+            (b'p', Asks::Md5(right)) => {
+                let user = self.parameters["user"].as_bytes();
+                let hash = postgres_protocol::authentication::md5_hash(user, right.as_bytes(), *b"salt");
+                entry(body == [hash.as_bytes(), b"\0"].concat())
+            }
+            (b'p', Asks::Scram(right, _) | Asks::FalseScram(right)) => self.scram(right, body),
+            (b'Q', _) => [
+                columns(),
+                message(b'D', b"\0\x01\0\0\0\x0242"),
+                message(b'C', b"SELECT 1\0"),
+                message(b'Z', b"I"),
+            ]
+            .concat(),
+            _ => panic!("unexpected {}", char::from(tag)),
+        }
+    }
+
+    /// The server's side of RFC 5802.
+    fn scram(&mut self, password: &str, body: &[u8]) -> Vec<u8> {
+        const SALT: &[u8] = b"some salt";
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let request =
+            |kind: u8, text: &str| message(b'R', &[b"\0\0\0", &[kind][..], text.as_bytes()].concat());
+        if self.said.is_empty() {
+            let end = body.iter().position(|it| *it == 0).unwrap();
+            let first = text(&body[end + 5..]);
+            let (header, bare) = first.split_at(first.find(",,").unwrap() + 2);
+            let nonce = bare.split_once("r=").unwrap().1;
+            let server_first = format!("r={nonce}srv,s={},i=64", BASE64.encode(SALT));
+            self.said = vec![header.to_owned(), bare.to_owned(), server_first.clone()];
+            return request(11, &server_first);
+        }
+        let last = text(body);
+        let (unproved, proof) = last.split_once(",p=").unwrap();
+        let mut header = self.said[0].as_bytes().to_vec();
+        if header.starts_with(b"p=") {
+            header.extend_from_slice(&self.binding);
+        }
+        let nonce = self.said[2].split(',').next().unwrap();
+        assert_eq!(unproved, format!("c={},{nonce}", BASE64.encode(header)));
+        let exchange = format!("{},{},{unproved}", self.said[1], self.said[2]);
+        let mut block = hmac(password.as_bytes(), &[SALT, b"\0\0\0\x01"].concat());
+        let mut salted = block;
+        for _ in 1..64 {
+            block = hmac(password.as_bytes(), &block);
+            salted.iter_mut().zip(block).for_each(|(all, one)| *all ^= one);
+        }
+        let stored = Sha256::digest(hmac(&salted, b"Client Key"));
+        let signature = hmac(&stored, exchange.as_bytes());
+        let proof = BASE64.decode(proof).unwrap();
+        let key: Vec<u8> = proof.iter().zip(signature).map(|(a, b)| a ^ b).collect();
+        if Sha256::digest(key) != stored {
+            return entry(false);
+        }
+        let false_one = matches!(self.asks, Asks::FalseScram(_));
+        let server_key = hmac(&salted, if false_one { b"Sender Key" } else { b"Server Key" });
+        let own = format!("v={}", BASE64.encode(hmac(&server_key, exchange.as_bytes())));
+        [request(12, &own), welcome()].concat()
+    }
+}
+
+fn entry(right: bool) -> Vec<u8> {
+    if right {
+        welcome()
+    } else {
+        notice(b'E', &["SFATAL", "VFATAL", "C28P01", "Mpassword authentication failed"])
+    }
+}
+
+fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
+    Hmac::<Sha256>::new_from_slice(key).unwrap().chain_update(text).finalize().into_bytes().into()
+}
