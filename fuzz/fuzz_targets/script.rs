@@ -60,7 +60,9 @@ fn run(program: &Program) {
                 let (text, slots) = sql.parameterised();
                 assert!(text.len() + 5 >= slots.len());
                 out.clear();
-                slots.iter().for_each(|&slot| drop(variables.write(slot, &mut out)));
+                for slot in slots {
+                    variables.write(slot, &mut out);
+                }
                 let kept = sql.keep.as_ref().and_then(|keep| keep.slot_of(b"a").ok().flatten());
                 if let Some(slot) = kept {
                     variables.set_text(slot, first_line.as_bytes());

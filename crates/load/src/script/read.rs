@@ -16,8 +16,8 @@ use super::{
 
 /// pgbench's limit of the words of a backslash command, its name included.
 const MAX_WORDS: usize = 256;
-/// Mistakes told of one expression.
-const MAX_MISTAKES: usize = 8;
+/// Mistakes told of one script: each carries its line, which may be long.
+const MAX_MISTAKES: usize = 100;
 /// What `pgbench -r` shows of a statement.
 const FIRST_LINE_BYTES: usize = 127;
 
@@ -192,15 +192,11 @@ impl<'a> Reader<'a> {
 
     /// Passes what follows a mistake on its line. Characters and numbers that are wrong by themselves are told, too.
     fn rest_of_expression(&mut self, cursor: &mut Cursor<'_>, place: &str) {
-        let mut told = 1;
         while !self.source.text[..cursor.at].ends_with('\n') {
             match cursor.token() {
                 Ok((_, Token::EndOfLine)) => return,
-                Err(Mistake { at, message, hint }) if told < MAX_MISTAKES => {
-                    told += 1;
-                    self.mistake(at, message + place, hint);
-                }
-                _ => {}
+                Err(Mistake { at, message, hint }) => self.mistake(at, message + place, hint),
+                Ok(_) => {}
             }
         }
     }
@@ -365,6 +361,9 @@ impl<'a> Reader<'a> {
     }
 
     fn mistake(&mut self, at: usize, message: String, hint: String) {
+        if self.mistakes.len() == MAX_MISTAKES {
+            return;
+        }
         let line = self.line_of(at);
         let start = self.lines[line];
         let text = self.source.text[start..].lines().next().unwrap_or_default();
