@@ -64,7 +64,6 @@ pub fn run(ready: &Ready, watch: &mut dyn Watch, stop: &AtomicBool) -> Result<Me
     let threads = ready.work.plan().threads;
     let gate = Gate::new(usize::from(threads));
     let (says, said) = channel();
-    let host = host::Watch::start();
     thread::scope(|scope| {
         let mut lines = Vec::new();
         let mut handles = Vec::new();
@@ -90,6 +89,7 @@ pub fn run(ready: &Ready, watch: &mut dyn Watch, stop: &AtomicBool) -> Result<Me
         }
         let mut desk = Desk { lines, said, merged: Interval::new(&ready.work.timed_commands()), watch };
         let began = desk.open_gate(&gate, &clock, stop, ready.work.plan().reconnect);
+        let host = host::Watch::start();
         while !handles.iter().all(thread::ScopedJoinHandle::is_finished) {
             thread::sleep(LOOK);
             desk.serve(began.as_ref().copied().unwrap_or_default());
