@@ -1,7 +1,7 @@
 //! Carries a shard's bytes by epoll: edge-triggered, sent inline, received into one buffer for all connections.
 
 use super::socket::{dial, outcome};
-use super::{Driven, Ground, Progress, is_exhaustion, number, run_shell, words};
+use super::{Driven, Ground, Progress, is_exhaustion, number, shell, words};
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
 use model::{Code, Nanos};

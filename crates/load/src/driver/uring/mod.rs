@@ -5,7 +5,7 @@
 mod pool;
 
 use super::socket::{dial, outcome};
-use super::{Driven, Ground, Progress, is_exhaustion, number, run_shell, words};
+use super::{Driven, Ground, Progress, is_exhaustion, number, shell, words};
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
