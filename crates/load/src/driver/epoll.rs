@@ -1,7 +1,7 @@
 //! Carries a shard's bytes by epoll: edge-triggered, sent inline, received into one buffer for all connections.
 
 use super::socket::{dial, outcome};
-use super::{Driven, Ground, Progress, is_exhaustion, number, shell, words};
+use super::{Driven, Ground, Progress, is_exhaustion, number, run_shell, words};
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
 use model::{Code, Nanos};
@@ -110,9 +110,7 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Connect(conn) => self.connect(conn),
                 Action::Close(conn) => self.close(conn),
                 Action::Shell { conn, line, keep } => {
-                    let answer = shell(&line, keep);
-                    let now = self.ground.clock.now();
-                    self.shard.shell_done(now, conn, answer.as_deref().map_err(Clone::clone));
+                    run_shell(&mut self.shard, self.ground, conn, &line, keep)
                 }
                 // Nobody listens any more: then nobody misses it.
                 Action::Say(said) => drop(self.ground.says.send(said)),

@@ -190,6 +190,12 @@ impl Progress {
     }
 }
 
+/// Runs the command line that the shard asks for. Blocks the thread, as it does in pgbench.
+fn run_shell<R: Recorder>(shard: &mut Shard<R>, ground: &Ground<'_>, conn: ConnId, line: &str, keep: bool) {
+    let output = shell(line, keep);
+    shard.shell_done(ground.clock.now(), conn, output.as_deref().map_err(Clone::clone));
+}
+
 /// Runs a command line of `\setshell` (`keep`), whose output is what counts, or of `\shell`, which must succeed.
 fn shell(line: &str, keep: bool) -> Result<Vec<u8>, String> {
     let mut command = Command::new("/bin/sh");
