@@ -355,3 +355,27 @@ fn read<'a>(der: &'a CertificateDer<'_>) -> Result<Certificate<'a>, Error> {
 pub fn provider() -> CryptoProvider {
     ring::default_provider()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn certificates_that_webpki_does_not_take_expire_too() {
+        let roots = roots(include_bytes!("../tests/certs/root.crt")).unwrap();
+        let algorithms = provider().signature_verification_algorithms;
+        let verifier = Verifier { algorithms, roots: Some(roots.clone()), name: false };
+        let version1 = certificates("", include_bytes!("../tests/certs/version1.crt")).unwrap();
+        let certificate = read(&version1[0]).unwrap();
+        let check = |now: i64, expected: &str| {
+            let now = UnixTime::since_unix_epoch(Duration::from_secs(now.unsigned_abs()));
+            let judged = verifier.signed_by_root(&certificate, &roots, now);
+            assert_eq!(judged.as_ref().map_or_else(words, |()| "fine"), expected);
+        };
+        check(certificate.not_before - 1, "the server's certificate is not valid yet");
+        check(certificate.not_before, "fine");
+        check(certificate.not_after, "fine");
+        check(certificate.not_after + 1, "the server's certificate has expired");
+    }
+}
