@@ -2,6 +2,7 @@
 
 mod bench;
 mod demo;
+mod doctor;
 mod schedule;
 
 use clap::{Parser, Subcommand};
@@ -28,6 +29,9 @@ enum Command {
     /// Start a throw-away server, measure it, leave nothing running
     #[command(disable_help_flag = true)]
     Demo(Rest),
+    /// Print what this machine offers, and what each missing thing would enable
+    #[command(disable_help_flag = true)]
+    Doctor(Rest),
     /// Watch over the processes that pgdyno started
     #[command(hide = true)]
     Keeper,
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
         Command::Bench(it) => bench::main("pgdyno bench", &it.args),
         Command::Schedule(it) => schedule::main(&it.args),
         Command::Demo(it) => demo::main(&it.args),
+        Command::Doctor(it) => doctor::main(&it.args),
         Command::Keeper => stack::supervisor::keeper::main(),
     }
 }

@@ -4,7 +4,7 @@
 //! 18 as `initdb`, `pg_ctl` and `postgres` with contrib, no other programs. They are unpacked once into a cache and found
 //! there later without the network. Good enough for a first look; their OpenSSL and compiler are old.
 
-use crate::find::{self, Installation, Origin};
+use crate::find::{self, Installation, NotFound, Origin, Search};
 use crate::supervisor::{User, open_to_all};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,26 @@ pub fn obtain(major: Option<u32>, tell: impl FnOnce(u32)) -> Result<Installation
     let bin = fetch::into(&cache, major).map_err(unavailable)?.join("bin");
     let version = find::look(&bin).map_err(|it| unavailable(format!("{} {it}", bin.display())))?;
     Ok(Installation { bin, version, origin: Origin::Embedded })
+}
+
+/// An installed server, or else a fetched one. A directory that was given by name is the only place.
+pub fn find_or_obtain(search: &Search, tell: impl FnOnce(u32)) -> Result<Installation, Missing> {
+    let not_found = match search.first() {
+        Ok(it) => return Ok(it),
+        Err(it) => it,
+    };
+    if search.flag.is_some() || search.variable.is_some() {
+        return Err(Missing { not_found, unavailable: None });
+    }
+    obtain(search.major, tell).map_err(|it| Missing { not_found, unavailable: Some(it) })
+}
+
+/// Neither installed nor fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    pub not_found: NotFound,
+    /// `None` if fetching was not tried.
+    pub unavailable: Option<Unavailable>,
 }
 
 /// The directory of unpacked servers, which the user that runs them can reach: below `XDG_CACHE_HOME` or `~/.cache`;
@@ -169,6 +189,17 @@ impl fmt::Display for Unavailable {
 }
 
 impl std::error::Error for Unavailable {}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Unavailable { major, why, .. }) = &self.unavailable {
+            writeln!(f, "PostgreSQL {major} could not be fetched: {why}")?;
+        }
+        self.not_found.fmt(f)
+    }
+}
+
+impl std::error::Error for Missing {}
 
 #[cfg(test)]
 mod tests {

@@ -185,8 +185,10 @@ fn first_line(program: &Path, argument: &str) -> Option<String> {
     (output.status.success() && !line.is_empty()).then(|| line.to_owned())
 }
 
+/// Whether two directories lead to one program, be it by links.
 fn same(a: &Path, b: &Path) -> bool {
-    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+    let program = |it: &Path| it.join("postgres").canonicalize();
+    a == b || matches!((program(a), program(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 /// The command that installs a server here, from `/etc/os-release`.

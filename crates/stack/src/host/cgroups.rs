@@ -44,7 +44,9 @@ impl Cgroups {
                 })
             };
             let directory = |of: &str| {
-                let inside = Path::new(place).join(group(of).unwrap_or_default().trim_start_matches('/'));
+                let group = group(of).unwrap_or_default();
+                let inside: PathBuf =
+                    Path::new(place).components().chain(Path::new(&group).components().skip(1)).collect();
                 // In a container the path may be one of the host's, not to be seen from here.
                 if read(&inside.join("cgroup.procs")).is_some() { inside } else { PathBuf::from(place) }
             };

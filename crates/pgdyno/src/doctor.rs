@@ -1,0 +1,335 @@
+//! `pgdyno doctor`: what does this machine offer, and what would each missing thing enable?
+//!
+//! Changes nothing and starts nothing but programs that tell their version.
+
+use clap::Parser;
+use load::driver::uring;
+use model::{Latency, Nanos};
+use serde_json::{Value, json};
+use stack::embedded;
+use stack::find::{Installation, Search, Tried, install_command};
+use stack::host::{Cgroups, Controller, Host, Jitter, Program, program};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Prints what this machine offers, and what each missing thing would enable
+#[derive(Clone, Debug, Parser)]
+#[command(name = "pgdyno doctor")]
+struct Args {
+    /// Directory of the server's programs, such as /usr/lib/postgresql/15/bin
+    #[arg(long, value_name = "DIR")]
+    pg_bin: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// Programs that a system under test may consist of: name, how it tells its version, what it would enable.
+const PROGRAMS: [(&str, &str, &str); 6] = [
+    ("pgbench", "--version", "comparing both programs on this machine"),
+    ("pgbouncer", "--version", "a pooler in front of the server"),
+    ("odyssey", "--version", "a pooler in front of the server"),
+    ("haproxy", "-v", "a balancer in front of several servers"),
+    ("patroni", "--version", "a primary that fails over to a replica"),
+    ("etcd", "--version", "an agreement between Patroni's members"),
+];
+
+/// What was found.
+#[derive(Debug)]
+struct Found {
+    servers: Vec<Installation>,
+    tried: Vec<Tried>,
+    programs: Vec<(&'static str, &'static str, Option<Program>)>,
+    host: Host,
+    io_uring: bool,
+    jitter: Latency,
+}
+
+/// Runs the command with the arguments behind its name; 1 when there is no server to start.
+pub fn main(args: &[String]) -> ExitCode {
+    let name = std::iter::once("pgdyno doctor");
+    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+        Ok(it) => it,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let found = Found::look(args.pg_bin);
+    let text = if args.json { format!("{:#}", found.json()) } else { found.text() };
+    println!("{}", text.trim_end());
+    if found.servers.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+impl Found {
+    fn look(pg_bin: Option<PathBuf>) -> Found {
+        let jitter = Jitter::start();
+        let (mut servers, tried) = Search::here(pg_bin, None).all();
+        servers.extend(embedded::MAJORS.rev().filter_map(|it| embedded::cached(Some(it))));
+        let bins: Vec<PathBuf> = servers.iter().map(|it| it.bin.clone()).collect();
+        let programs =
+            PROGRAMS.map(|(name, version, enables)| (name, enables, program(name, version, &bins)));
+        let (host, io_uring) = (Host::look(), uring::is_available());
+        // A thousand moments: enough for one in a hundred.
+        std::thread::sleep(Duration::from_secs(1));
+        Found { servers, tried, programs: programs.into(), host, io_uring, jitter: jitter.stop() }
+    }
+
+    fn text(&self) -> String {
+        let mut page = Page::default();
+        page.section("PostgreSQL servers");
+        for it in &self.servers {
+            let from =
+                if it.origin == stack::find::Origin::Embedded { "fetched before" } else { "installed" };
+            page.line(
+                &it.version.major.to_string(),
+                &format!("{}, {from}: {}", it.version.text, it.bin.display()),
+            );
+        }
+        for it in &self.tried {
+            page.line("not usable", &format!("{} {}", it.place.display(), it.why));
+        }
+        if self.servers.is_empty() {
+            let install = install_command(Path::new("/"));
+            let majors = embedded::MAJORS;
+            page.line("none", "");
+            page.enables("throw-away servers and the demo", Some(install));
+            page.note(&format!(
+                "PostgreSQL {} to {} can be fetched instead: pgdyno demo does so by itself",
+                majors.start(),
+                majors.end()
+            ));
+        }
+        page.section("Programs around it");
+        for (name, enables, program) in &self.programs {
+            match program {
+                Some(it) => {
+                    let version = it.version.as_deref().unwrap_or("does not tell its version");
+                    page.line(name, &format!("{version}: {}", it.path.display()));
+                }
+                None => {
+                    page.line(name, "not found");
+                    page.enables(enables, None);
+                }
+            }
+        }
+        page.note(
+            "pgdyno starts servers only, so far; whatever stands before them it measures where it runs",
+        );
+        self.machine(&mut page);
+        page.0
+    }
+
+    fn machine(&self, page: &mut Page) {
+        let host = &self.host;
+        let told = |it: &Option<String>| it.clone().unwrap_or_else(|| "not told".to_owned());
+        page.section("This machine");
+        page.line("system", &format!("{}, kernel {}", told(&host.system), told(&host.kernel)));
+        page.line("processors", &format!("{} × {}", host.processors, told(&host.processor)));
+        if host.processors < 2 {
+            page.enables("a generator that does not take the server's processor", Some("a second processor"));
+        }
+        page.line(
+            "memory",
+            &host.memory.map_or("not told".to_owned(), |it| format!("{:.1} GiB", it as f64 / GIB)),
+        );
+        page.line("open files", &files(host.files));
+        if host.files.0.is_some_and(|it| it < FILES) {
+            page.enables("more connections from one process", Some("ulimit -n 65536"));
+        }
+        match host.ports {
+            Some((first, last)) => {
+                let count = u32::from(last).saturating_sub(u32::from(first)) + 1;
+                page.line(
+                    "local ports",
+                    &format!("{first} to {last}: {count} connections to one TCP address"),
+                );
+            }
+            None => page.line("local ports", "not told"),
+        }
+        page.line("io_uring", if self.io_uring { "works" } else { "not available" });
+        if !self.io_uring {
+            page.enables(
+                "a driver that costs less",
+                Some("Linux 6.1 or newer, not forbidden by the container"),
+            );
+        }
+        page.line("clock source", &told(&host.clock_source));
+        if host
+            .clock_source
+            .as_deref()
+            .is_some_and(|it| !matches!(it, "tsc" | "kvm-clock" | "arch_sys_counter"))
+        {
+            page.enables(
+                "a clock that is read in 20 ns, without a system call",
+                Some("the clock source tsc"),
+            );
+        }
+        match host.governor.as_deref() {
+            None => page.line("frequency", "no governor, as in virtual machines"),
+            Some("performance") => page.line("frequency", "governor performance"),
+            Some(it) => {
+                page.line("frequency", &format!("governor {it}"));
+                page.enables(
+                    "steadier response times at low load",
+                    Some("cpupower frequency-set -g performance"),
+                );
+            }
+        }
+        cgroups(&host.cgroups, page);
+        page.line("timer jitter", &jitter(&self.jitter));
+        page.note("arrivals cannot be sent more exactly than this host wakes a thread");
+    }
+
+    fn json(&self) -> Value {
+        let server = |it: &Installation| {
+            json!({
+                "version": it.version.text,
+                "major": it.version.major,
+                "directory": it.bin,
+                "origin": it.origin.to_string(),
+            })
+        };
+        let quantile = |q: f64| self.jitter.quantile(q).map(|it| it.0);
+        let programs = self.programs.iter().map(|(name, enables, program)| {
+            let found = program.as_ref();
+            json!({
+                "name": name,
+                "path": found.map(|it| &it.path),
+                "version": found.and_then(|it| it.version.as_ref()),
+                "enables": enables,
+            })
+        });
+        json!({
+            "servers": self.servers.iter().map(server).collect::<Vec<_>>(),
+            "programs": programs.collect::<Vec<_>>(),
+            "host": self.host,
+            "io_uring": self.io_uring,
+            "timer_jitter": {
+                "wakes": self.jitter.count(),
+                "p50_ns": quantile(0.5),
+                "p99_ns": quantile(0.99),
+                "max_ns": self.jitter.max().map(|it| it.0),
+            },
+        })
+    }
+}
+
+const GIB: f64 = (1u64 << 30) as f64;
+/// Fewer open files than this are too few for ten thousand connections.
+const FILES: u64 = 10_240;
+
+fn files((now, most): (Option<u64>, Option<u64>)) -> String {
+    let shown = |it: Option<u64>| it.map_or("no limit".to_owned(), |it| it.to_string());
+    if now == most { shown(now) } else { format!("{}, at most {}", shown(now), shown(most)) }
+}
+
+fn cgroups(them: &Cgroups, page: &mut Page) {
+    let mut usable = false;
+    for (version, controllers) in [("cgroups v1", &them.v1), ("cgroups v2", &them.v2)] {
+        let names: Vec<&str> = controllers.iter().map(|it: &Controller| it.name.as_str()).collect();
+        let writable = !controllers.is_empty() && controllers.iter().all(|it| it.writable);
+        usable |= writable;
+        let right = if writable { "may be used" } else { "may not be used" };
+        let none = "no controllers".to_owned();
+        page.line(version, &if names.is_empty() { none } else { format!("{}; {right}", names.join(", ")) });
+    }
+    if !usable {
+        page.enables(
+            "limits of processor, memory and disk for parts of a system",
+            Some("root, or a delegated group"),
+        );
+    }
+}
+
+fn jitter(latency: &Latency) -> String {
+    let time = |it: Option<Nanos>| it.map_or("-".to_owned(), |it| format!("{:.1} us", it.as_micros_f64()));
+    let (p50, p99) = (time(latency.quantile(0.5)), time(latency.quantile(0.99)));
+    format!("p50 {p50}, p99 {p99}, max {}; {} wakes, one each ms", time(latency.max()), latency.count())
+}
+
+/// Text in two columns, at most 80 wide.
+#[derive(Debug, Default)]
+struct Page(String);
+
+const NAME: usize = 14;
+const WIDTH: usize = 80;
+
+impl Page {
+    fn section(&mut self, title: &str) {
+        let space = if self.0.is_empty() { "" } else { "\n" };
+        writeln!(self.0, "{space}{title}").expect("strings grow");
+    }
+
+    fn line(&mut self, name: &str, value: &str) {
+        self.wrapped(&format!("  {name:<NAME$}"), value);
+    }
+
+    fn enables(&mut self, what: &str, with: Option<&str>) {
+        let with = with.map_or(String::new(), |it| format!(": {it}"));
+        self.wrapped(&" ".repeat(NAME + 2), &format!("would enable {what}{with}"));
+    }
+
+    fn note(&mut self, what: &str) {
+        self.wrapped("  ", what);
+    }
+
+    /// `first`, then words; further lines are indented to where the words began.
+    fn wrapped(&mut self, first: &str, words: &str) {
+        let indent = first.chars().count();
+        let mut line = first.to_owned();
+        let mut column = indent;
+        for word in words.split(' ') {
+            let length = word.chars().count();
+            if column > indent && column + 1 + length > WIDTH {
+                writeln!(self.0, "{}", line.trim_end()).expect("strings grow");
+                line = " ".repeat(indent);
+                column = indent;
+            }
+            if column > indent {
+                line.push(' ');
+                column += 1;
+            }
+            line.push_str(word);
+            column += length;
+        }
+        writeln!(self.0, "{}", line.trim_end()).expect("strings grow");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages() {
+        let check = |write: fn(&mut Page), expected: &str| {
+            let mut page = Page::default();
+            write(&mut page);
+            assert_eq!(page.0, expected);
+        };
+        check(|it| it.line("io_uring", "works"), "  io_uring      works\n");
+        check(|it| it.enables("more", None), "                would enable more\n");
+        let long = |it: &mut Page| it.line("x", &"seventeen letters ".repeat(4));
+        check(
+            long,
+            "  x             seventeen letters seventeen letters seventeen letters seventeen\n                letters\n",
+        );
+        check(
+            |it| {
+                it.section("One");
+                it.section("Two");
+            },
+            "One\n\nTwo\n",
+        );
+    }
+
+    #[test]
+    fn limits() {
+        assert_eq!(files((Some(1024), Some(4096))), "1024, at most 4096");
+        assert_eq!(files((Some(1024), Some(1024))), "1024");
+        assert_eq!(files((None, None)), "no limit");
+    }
+}
