@@ -14,6 +14,7 @@ use model::Summary;
 use model::summary::{Hop, Server};
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::tickets::{Stage, Tickets};
+use stack::embedded;
 use stack::find::{Installation, Search};
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::fs;
@@ -76,8 +77,9 @@ pub fn main(args: &[String]) -> ExitCode {
 }
 
 fn run(args: &Args, voice: &Voice) -> Result<ExitCode, Trouble> {
-    let found = Search::here(args.pg_bin.clone(), args.pg_version).first();
-    let installation = found.map_err(|it| Trouble::new(it.to_string()))?;
+    let search = Search::here(args.pg_bin.clone(), args.pg_version);
+    let tell = |major| eprintln!("PostgreSQL {major} is fetched, because none is installed");
+    let installation = embedded::find_or_obtain(&search, tell).map_err(|it| Trouble::new(it.to_string()))?;
     eprintln!("PostgreSQL {} from {}", installation.version.text, installation.bin.display());
     let failed = |it: stack::supervisor::Failure| Trouble::new(it.to_string());
     let begun = Instant::now();
