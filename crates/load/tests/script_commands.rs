@@ -59,6 +59,7 @@ fn statements_end_where_psql_ends_them() {
         ("SELECT ';', \";\";x", &["SELECT ';', \";\";", "x"]), ("SELECT 'it'';s';x", &["SELECT 'it'';s';", "x"]),
         ("SELECT 'a\\';x", &["SELECT 'a\\';", "x"]), ("SELECT E'a\\';x';y", &["SELECT E'a\\';x';", "y"]),
         ("SELECT E'a'\n  'b\\';';x", &["SELECT E'a'\n  'b\\';';", "x"]), ("SELECT E'a' 'b\\';x", &["SELECT E'a' 'b\\';", "x"]),
+        ("SELECT E'a''b\\';';x", &["SELECT E'a''b\\';';", "x"]), ("CREATE FUNCTION f(a) RETURN case;x", &["CREATE FUNCTION f(a) RETURN case;", "x"]),
         ("SELECT E'a' -- c\n'\\';';x", &["SELECT E'a' -- c\n'\\';';", "x"]), ("SELECT 1e'\\';x", &["SELECT 1e'\\';", "x"]),
         ("SELECT U&'\\';x", &["SELECT U&'\\';", "x"]), ("SELECT U&\"a;\";x", &["SELECT U&\"a;\";", "x"]), ("SELECT N';', B';', X';';x", &["SELECT N';', B';', X';';", "x"]),
         ("SELECT $$;$$;x", &["SELECT $$;$$;", "x"]), ("SELECT $a$;$b$;$a$;x", &["SELECT $a$;$b$;$a$;", "x"]), ("SELECT $1;x", &["SELECT $1;", "x"]),

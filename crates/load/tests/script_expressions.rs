@@ -98,7 +98,7 @@ fn arithmetic() {
 #[rustfmt::skip]
 fn logic_and_null() {
     check(&[
-        ("1 = 1.0", "boolean true"), ("1 <> 1.0", "boolean false"), ("1 != 2", "boolean true"), ("2 >= 2", "boolean true"),
+        ("1 = 1.0", "boolean true"), ("1 <> 1.0", "boolean false"), ("1 != 2", "boolean true"), ("2 >= 2", "boolean true"), ("2 > 2", "boolean false"), ("2 < 2", "boolean false"), ("2 >= 3", "boolean false"),
         ("3 > 2.5", "boolean true"), ("2 <= 1", "boolean false"), ("0.0 = -0.0", "boolean true"),
         ("null + 1", "null"), ("null = null", "null"), ("not null", "null"), ("ln(null)", "null"), ("random(null, true)", "null"),
         ("least(1, null)", "null"), ("debug(null)", "null"), ("null and false", "null"), ("false and null", "boolean false"),
@@ -137,7 +137,7 @@ fn functions() {
         ("int(1E32)", "error: double to int overflow for 100000000000000005366162204393472.000000"),
         ("int(0.0/0)", "error: double to int overflow for NaN"), ("int(9223372036854775808.0)", "error: double to int overflow for 9223372036854775808.000000"),
         ("int(-1.0/0)", "error: double to int overflow for -Infinity"),
-        ("int(true)", "error: cannot coerce boolean to int"), ("ln(true)", "error: cannot coerce boolean to double"),
+        ("int(true)", "error: cannot coerce boolean to int"), ("abs(true)", "error: cannot coerce boolean to double"), ("ln(true)", "error: cannot coerce boolean to double"),
         ("greatest(true, 1)", "error: cannot coerce boolean to int"), ("permute(0, 0)", "error: permute size parameter must be greater than zero"),
         ("least(0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16)", "error: too many function arguments, maximum is 16"),
         ("least(1/0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16)", "error: division by zero"),

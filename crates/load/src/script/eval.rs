@@ -225,6 +225,7 @@ fn unary(op: Unary, x: Value) -> Result<Value, EvalError> {
         Unary::Not => Value::Bool(!x.bool()?),
         Unary::Abs => match x {
             Value::Int(i) => Value::Int(i.wrapping_abs()),
+            // Of a boolean, pgbench would take the bits for a double's.
             x => {
                 let d = x.double()?;
                 Value::Double(if d < 0.0 { -d } else { d })
