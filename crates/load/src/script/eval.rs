@@ -100,10 +100,19 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
+    /// Leaves are answered in place: most operands are leaves, and a call costs more than they do.
+    #[inline]
     fn node(&mut self, node: &Node) -> Result<Value, EvalError> {
         match node {
             Node::Const(value) => Ok(*value),
             Node::Var(slot) => self.variables.value(*slot),
+            _ => self.inner(node),
+        }
+    }
+
+    fn inner(&mut self, node: &Node) -> Result<Value, EvalError> {
+        match node {
+            Node::Const(_) | Node::Var(_) => unreachable!("answered in place"),
             Node::Binary(op, operands) => {
                 let (left, right) = (self.node(&operands[0])?, self.node(&operands[1])?);
                 match (left, right) {
