@@ -1,6 +1,7 @@
 //! What does the protocol cost? Nanoseconds per reply of a prepared SELECT, and per request.
 //!
-//! `cargo run --release -p wire --example scan_bench`
+//! `cargo run --release -p wire --example scan_bench [REPLIES]`; few of them under `valgrind --tool=callgrind`, which
+//! counts instructions also where the machine is busy.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -8,13 +9,12 @@ use std::time::Instant;
 use wire::TemplateBuilder;
 use wire::pg::{Channel, Event, Login, Transport, compile};
 
-const REPLIES: u32 = 20_000_000;
-
 fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     [&[tag], (body.len() as u32 + 4).to_be_bytes().as_slice(), body].concat()
 }
 
 fn main() {
+    let replies = std::env::args().nth(1).map_or(20_000_000, |it| it.parse().expect("a number of replies"));
     let mut channel = Channel::new(Arc::new(Login::new("bench", "")), Transport::Unix, [0; 18]);
     channel.open();
     let opening = [message(b'R', b"\0\0\0\0"), message(b'Z', b"I")].concat();
@@ -24,16 +24,16 @@ fn main() {
 
     let row = message(b'D', &[0; 90]);
     let answer = [message(b'2', b""), row, message(b'C', b"SELECT 1\0"), message(b'Z', b"I")].concat();
-    measure("reply whole", || replies(&mut channel, &[&answer]));
-    measure("reply cut in a row", || replies(&mut channel, &[&answer[..40], &answer[40..]]));
-    measure("reply cut in a head", || replies(&mut channel, &[&answer[..7], &answer[7..]]));
+    measure(replies, "reply whole", || answer_of(&mut channel, &[&answer]));
+    measure(replies, "reply cut in a row", || answer_of(&mut channel, &[&answer[..40], &answer[40..]]));
+    measure(replies, "reply cut in a head", || answer_of(&mut channel, &[&answer[..7], &answer[7..]]));
 
     let mut builder = TemplateBuilder::default();
     compile::bind(&mut builder, "s1", &[0]);
     compile::execute(&mut builder);
     compile::sync(&mut builder);
     let template = builder.build();
-    measure("request rendered", || {
+    measure(replies, "request rendered", || {
         channel.request(|out| {
             template.render(out, |_, out| {
                 out.extend_from_slice(b"123456");
@@ -45,7 +45,7 @@ fn main() {
     });
 }
 
-fn replies(channel: &mut Channel, pieces: &[&[u8]]) {
+fn answer_of(channel: &mut Channel, pieces: &[&[u8]]) {
     let mut rows = 0;
     for piece in pieces {
         let mut piece = black_box(*piece);
@@ -60,13 +60,13 @@ fn replies(channel: &mut Channel, pieces: &[&[u8]]) {
     assert_eq!(rows, 1);
 }
 
-fn measure(name: &str, mut once: impl FnMut()) {
+fn measure(replies: u32, name: &str, mut once: impl FnMut()) {
     let best = (0..5).map(|_| {
         let start = Instant::now();
-        for _ in 0..REPLIES / 5 {
+        for _ in 0..replies / 5 {
             once();
         }
-        start.elapsed().as_secs_f64() * 1e9 / f64::from(REPLIES / 5)
+        start.elapsed().as_secs_f64() * 1e9 / f64::from(replies / 5)
     });
     println!("{name:24} {:6.1} ns", best.fold(f64::INFINITY, f64::min));
 }

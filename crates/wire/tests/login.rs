@@ -2,8 +2,6 @@
 
 mod server;
 
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use server::scripted::{Asks, Server};
 use server::{feed, message, sent};
 use std::sync::Arc;
@@ -28,27 +26,6 @@ fn login(ssl: SslMode, roots: Option<&[u8]>) -> Login {
     login.ssl = ssl;
     login.tls = tls::config(ssl, &Identity { roots, ..Identity::default() }, Versions::default()).ok();
     login
-}
-
-/// A server with TLS that shows `certificate`.
-fn with_tls(
-    asks: Asks,
-    certificate: &[u8],
-    versions: &[&'static rustls::SupportedProtocolVersion],
-) -> Server {
-    let chain: Vec<CertificateDer<'_>> =
-        CertificateDer::pem_slice_iter(certificate).map(Result::unwrap).collect();
-    let chain: Vec<_> = chain.into_iter().map(CertificateDer::into_owned).collect();
-    let shown = chain[0].to_vec();
-    let key = PrivateKeyDer::from_pem_slice(SERVER_KEY).unwrap();
-    let key = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
-    let certified = rustls::sign::CertifiedKey::new(chain, key);
-    let config = rustls::ServerConfig::builder_with_provider(Arc::new(tls::provider()))
-        .with_protocol_versions(versions)
-        .unwrap()
-        .with_no_client_auth()
-        .with_cert_resolver(Arc::new(rustls::sign::SingleCertAndKey::from(certified)));
-    Server::new(asks, b"S", Some((Arc::new(config), &shown)))
 }
 
 fn plain(asks: Asks) -> Server {
@@ -135,7 +112,7 @@ fn in_the_clear() {
 fn over_tls() {
     let both = rustls::ALL_VERSIONS;
     let fine = format!("Opened TLSv1.3 {ANSWER}");
-    let scram = || with_tls(Asks::Scram("pä$$", true), SERVER, both);
+    let scram = || Server::with_tls(Asks::Scram("pä$$", true), SERVER, both);
     check(login(SslMode::Prefer, None), scram, &fine);
     check(login(SslMode::Require, None), scram, &fine);
     check(login(SslMode::VerifyCa, Some(ROOT)), scram, &fine);
@@ -143,15 +120,19 @@ fn over_tls() {
     let mut bound = login(SslMode::Require, None);
     bound.channel_binding = ChannelBinding::Require;
     check(bound, scram, &fine);
-    let older = || with_tls(Asks::Scram("pä$$", true), SERVER, &[&rustls::version::TLS12]);
+    let older = || Server::with_tls(Asks::Scram("pä$$", true), SERVER, &[&rustls::version::TLS12]);
     check(login(SslMode::VerifyFull, Some(ROOT)), older, &fine.replace("1.3", "1.2"));
-    check(login(SslMode::Require, None), || with_tls(Asks::Nothing, SERVER, both), &fine);
+    check(login(SslMode::Require, None), || Server::with_tls(Asks::Nothing, SERVER, both), &fine);
     let wrong = "Error(FATAL:  28P01: password authentication failed)";
-    check(login(SslMode::Require, None), || with_tls(Asks::Scram("other", true), SERVER, both), wrong);
+    check(
+        login(SslMode::Require, None),
+        || Server::with_tls(Asks::Scram("other", true), SERVER, both),
+        wrong,
+    );
     let mut bound = login(SslMode::Require, None);
     bound.channel_binding = ChannelBinding::Require;
     let unbound = r#"!Scram("channel_binding=require, and the server does not bind")"#;
-    check(bound, || with_tls(Asks::Scram("pä$$", false), SERVER, both), unbound);
+    check(bound, || Server::with_tls(Asks::Scram("pä$$", false), SERVER, both), unbound);
 }
 
 #[test]
@@ -160,7 +141,7 @@ fn over_tls_in_pieces_of_every_size() {
     let expected = format!("Opened TLSv1.3 {ANSWER}");
     let (mut longest, mut step) = (1, 1);
     while step <= longest {
-        let mut server = with_tls(Asks::Scram("pä$$", true), SERVER, rustls::ALL_VERSIONS);
+        let mut server = Server::with_tls(Asks::Scram("pä$$", true), SERVER, rustls::ALL_VERSIONS);
         let seen = converse(&login, &mut server, Transport::Tcp, |answer| {
             longest = longest.max(answer.len());
             step
@@ -178,7 +159,7 @@ fn certificates() {
             let mut login = login(mode, roots);
             login.host = host.into();
             for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
-                let mut server = with_tls(Asks::Nothing, certificate, &[version]);
+                let mut server = Server::with_tls(Asks::Nothing, certificate, &[version]);
                 let seen = converse(&Arc::new(clone(&login)), &mut server, Transport::Tcp, |_| usize::MAX);
                 let seen = if seen.starts_with("Opened") { "fine" } else { &seen };
                 assert_eq!(seen, expected, "{host} {mode:?} {version:?}");
@@ -249,7 +230,8 @@ fn a_socket_is_never_encrypted() {
 #[test]
 fn second_attempts() {
     let check = |mode: SslMode, encrypted: bool, asks: Asks, expected: &str| {
-        let mut server = if encrypted { with_tls(asks, SERVER, rustls::ALL_VERSIONS) } else { plain(asks) };
+        let mut server =
+            if encrypted { Server::with_tls(asks, SERVER, rustls::ALL_VERSIONS) } else { plain(asks) };
         let seen = converse(&Arc::new(login(mode, None)), &mut server, Transport::Tcp, |_| usize::MAX);
         assert_eq!(seen, expected, "{mode:?}");
     };

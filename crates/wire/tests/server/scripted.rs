@@ -5,6 +5,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use hmac::{Hmac, KeyInit, Mac};
 use rustls::ServerConnection;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -59,6 +61,25 @@ impl Server {
             said: Vec::new(),
             parameters: BTreeMap::new(),
         }
+    }
+
+    /// One that shows `certificate` of the key in `certs/server.key`.
+    pub fn with_tls(
+        asks: Asks,
+        certificate: &[u8],
+        versions: &[&'static rustls::SupportedProtocolVersion],
+    ) -> Server {
+        let certificate = CertificateDer::from_pem_slice(certificate).unwrap();
+        let shown = certificate.to_vec();
+        let key = PrivateKeyDer::from_pem_slice(include_bytes!("../certs/server.key")).unwrap();
+        let key = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
+        let certified = rustls::sign::CertifiedKey::new(vec![certificate], key);
+        let config = rustls::ServerConfig::builder_with_provider(Arc::new(wire::tls::provider()))
+            .with_protocol_versions(versions)
+            .unwrap()
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(rustls::sign::SingleCertAndKey::from(certified)));
+        Server::new(asks, b"S", Some((Arc::new(config), &shown)))
     }
 
     /// Takes bytes, gives its answer.
