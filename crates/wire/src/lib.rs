@@ -1,7 +1,7 @@
 //! What do these bytes mean, and which bytes ask this?
 //!
 //! The PostgreSQL protocol 3.0 as pure functions and state machines. Nothing here does I/O, reads a clock or draws
-//! randomness; all three arrive as arguments. Imports nothing of ours.
+//! randomness; all three arrive as arguments, save for what rustls needs within TLS. Imports nothing of ours.
 
 mod code;
 pub mod pg;

@@ -197,7 +197,8 @@ mod tests {
         check(&usual, plain, &[ASK_MD5, ASK_MD5], "message 'R' may not come now");
         check(&usual, plain, &[b"\0\0\0\x05abc"], "message 'R' contradicts itself");
         check(&usual, plain, &[b"\0\0\0"], "message 'R' contradicts itself");
-        let refused = "the server asks for a clear-text password (code 3), which is not allowed here";
+        let refused =
+            "the server asks for a clear-text password, which must be allowed by name: require_auth=password";
         check(&usual, plain, &[ASK_CLEAR], refused);
         let clear = login(|it| it.methods.clear_text = true);
         check(&clear, plain, &[ASK_CLEAR], "secret\\x00");

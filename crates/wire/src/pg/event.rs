@@ -97,10 +97,15 @@ impl fmt::Display for ProtocolError {
             ProtocolError::Unexpected { tag: it } => write!(f, "message '{}' may not come now", tag(it)),
             ProtocolError::Malformed { tag: it } => write!(f, "message '{}' contradicts itself", tag(it)),
             ProtocolError::Authentication { asked } => {
+                if asked == 3 {
+                    return write!(
+                        f,
+                        "the server asks for a clear-text password, which must be allowed by name: require_auth=password"
+                    );
+                }
                 let kind = match asked {
                     0 => "no authentication at all",
                     2 => "Kerberos V5",
-                    3 => "a clear-text password",
                     5 => "an MD5 password",
                     7..=8 => "GSSAPI",
                     9 => "SSPI",

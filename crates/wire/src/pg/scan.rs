@@ -95,7 +95,6 @@ impl Scanner {
             let total = length as usize + 1;
             match self.need(tag, length)? {
                 Need::Skip => {
-                    self.count(tag);
                     if total > bytes.len() {
                         self.skip = (total - bytes.len()) as u32;
                         *input = &[];
@@ -163,7 +162,6 @@ impl Scanner {
             let missing = length as usize + 1 - held;
             match need {
                 Need::Skip => {
-                    self.count(tag);
                     self.skip = missing as u32;
                     self.held.clear();
                 }
@@ -200,53 +198,46 @@ impl Scanner {
         self.held.shrink_to(HELD_MAX);
     }
 
-    /// How much of the message must be seen. Depends on nothing but its head and what is watched.
+    /// How much of the message must be seen, from its head and what is watched. What is passed over is counted now.
     #[inline]
-    fn need(&self, tag: u8, length: u32) -> Result<Need, ProtocolError> {
-        let bad = Err(ProtocolError::BadLength { tag, length });
+    fn need(&mut self, tag: u8, length: u32) -> Result<Need, ProtocolError> {
         if !(4..=i32::MAX as u32).contains(&length) {
-            return bad;
+            return Err(ProtocolError::BadLength { tag, length });
         }
         if self.login {
-            return match tag {
-                b'R' | b'E' | b'N' | b'v' if length <= LOGIN_MAX => Ok(Need::Whole),
-                b'S' if !self.parameters => Ok(Need::Skip),
-                b'S' if length <= LOGIN_MAX => Ok(Need::Whole),
-                b'K' if length == 12 => Ok(Need::Whole),
-                b'Z' if length == 5 => Ok(Need::Whole),
-                b'R' | b'E' | b'N' | b'v' | b'S' | b'K' | b'Z' => bad,
-                _ => Err(ProtocolError::Unexpected { tag }),
-            };
+            return self.need_in_login(tag, length);
         }
+        let whole_if =
+            |fine: bool| if fine { Ok(Need::Whole) } else { Err(ProtocolError::BadLength { tag, length }) };
         match tag {
-            // BindComplete, NoData, ParseComplete, CloseComplete, PortalSuspended, EmptyQueryResponse, CopyDone
-            b'2' | b'n' | b'1' | b'3' | b's' | b'I' | b'c' => {
-                if length == 4 {
-                    Ok(Need::Skip)
-                } else {
-                    bad
-                }
-            }
-            b'Z' if length != 5 => bad,
-            b'Z' => Ok(Need::Whole),
-            // DataRow, RowDescription
-            b'D' | b'T' if !self.watch => Ok(Need::Skip),
-            // CommandComplete: only `ROLLBACK` has this length and is of interest to all.
-            b'C' if !self.watch && length != 4 + ROLLBACK.len() as u32 => Ok(Need::Skip),
-            b'S' if !self.parameters => Ok(Need::Skip),
-            b'D' | b'T' | b'C' | b'S' | b'E' | b'N' | b'G' => {
-                if length <= WHOLE_MAX {
-                    Ok(Need::Whole)
-                } else {
-                    bad
-                }
-            }
+            b'D' if !self.watch => self.reply.rows = self.reply.rows.saturating_add(1),
+            b'T' if !self.watch => {}
+            // Only the tag `ROLLBACK` has this length and is of interest to all.
+            b'C' if !self.watch && length != 4 + ROLLBACK.len() as u32 => self.count(b'C'),
+            b'S' if !self.parameters => {}
+            b'D' | b'T' | b'C' | b'S' | b'E' | b'N' | b'G' => return whole_if(length <= WHOLE_MAX),
+            b'Z' => return whole_if(length == 5),
+            // ParseComplete, BindComplete, CloseComplete, NoData, PortalSuspended, EmptyQueryResponse, CopyDone
+            b'1' | b'2' | b'3' | b'n' | b's' | b'I' | b'c' if length == 4 => self.count(tag),
+            b'1' | b'2' | b'3' | b'n' | b's' | b'I' | b'c' => return whole_if(false),
             // CopyOutResponse; an HTTP server's answer begins with the same letter.
-            b'H' if length > WHOLE_MAX => bad,
+            b'H' if length > WHOLE_MAX => return whole_if(false),
             // ParameterDescription, CopyData, NotificationResponse
-            b'H' | b't' | b'd' | b'A' => Ok(Need::Skip),
-            _ => Err(ProtocolError::Unexpected { tag }),
+            b'H' | b't' | b'd' | b'A' => {}
+            _ => return Err(ProtocolError::Unexpected { tag }),
         }
+        Ok(Need::Skip)
+    }
+
+    fn need_in_login(&self, tag: u8, length: u32) -> Result<Need, ProtocolError> {
+        let fine = match tag {
+            b'S' if !self.parameters => return Ok(Need::Skip),
+            b'R' | b'E' | b'N' | b'v' | b'S' => length <= LOGIN_MAX,
+            b'K' => length == 12,
+            b'Z' => length == 5,
+            _ => return Err(ProtocolError::Unexpected { tag }),
+        };
+        if fine { Ok(Need::Whole) } else { Err(ProtocolError::BadLength { tag, length }) }
     }
 
     #[inline]
