@@ -251,6 +251,18 @@ fn second_attempts() {
 }
 
 #[test]
+fn a_queued_password_is_not_shown() {
+    let mut login = login(SslMode::Disable, None);
+    login.methods.clear_text = true;
+    let mut channel = Channel::new(Arc::new(login), Transport::Tcp, [7; 18]);
+    channel.open();
+    feed(&mut channel, &message(b'R', b"\0\0\0\x03"), 1);
+    let shown = format!("{channel:?}");
+    assert!(sent(&mut channel).ends_with("pä$$\0".as_bytes()));
+    assert_eq!(shown, "Channel { stage: Authenticating, queued: 45, .. }");
+}
+
+#[test]
 fn the_startup_message() {
     let mut login = login(SslMode::Disable, None);
     login.parameters = vec![("application_name".into(), "test".into()), ("options".into(), "-c a=b".into())];

@@ -177,3 +177,18 @@ fn a_long_message_is_forgotten_again() {
     assert_eq!(feed(&mut channel, &message(b'Z', b"I"), 1), ["Ready(Idle)"]);
     assert!(channel.memory() <= idle + (4 << 10), "{}", channel.memory());
 }
+
+#[test]
+fn parameters_are_kept_when_asked_for() {
+    let mut login = Login::new("bench", "");
+    login.keep_parameters = true;
+    let mut channel = opened(login);
+    assert_eq!(channel.parameter("TimeZone"), Some("UTC"));
+    for number in 0..200 {
+        feed(&mut channel, &message(b'S', format!("a.b{number}\0x\0").as_bytes()), 3);
+    }
+    feed(&mut channel, &message(b'S', b"TimeZone\0Europe/Berlin\0"), 3);
+    assert_eq!(channel.parameter("TimeZone"), Some("Europe/Berlin"));
+    assert_eq!((channel.parameter("a.b0"), channel.parameter("a.b199")), (Some("x"), None));
+    assert_eq!(opened(Login::new("bench", "")).parameter("TimeZone"), None);
+}

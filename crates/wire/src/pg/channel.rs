@@ -6,6 +6,7 @@ use super::{Encryption, Event, Login, ProtocolError, SslMode, Transport};
 use crate::tls::{self, Protection};
 use crate::x509::Certificate;
 use rustls::ClientConnection;
+use std::fmt;
 use std::io::{BufRead, ErrorKind, Write};
 use std::sync::Arc;
 
@@ -16,7 +17,6 @@ use std::sync::Arc;
 /// ```
 ///
 /// After an `Err`, or an `Event::Error` before `Opened`, the connection is of no more use and must be closed.
-#[derive(Debug)]
 pub struct Channel {
     out: Vec<u8>,
     /// Bytes at the front of `out` that have left.
@@ -43,6 +43,17 @@ struct Spoken {
     used: usize,
     /// The handshake is over.
     stands: bool,
+}
+
+impl fmt::Debug for Channel {
+    /// Without the bytes that await sending: a password may be among them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stage = self.session.stage();
+        f.debug_struct("Channel")
+            .field("stage", &stage)
+            .field("queued", &self.outgoing().len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Channel {

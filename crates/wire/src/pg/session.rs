@@ -186,13 +186,12 @@ impl Session {
     fn keep(&mut self, inside: &[u8]) -> Option<()> {
         let name = text(inside)?;
         let value = text(&inside[name.len() + 1..])?;
-        if self.parameters.len() == PARAMETERS_MAX {
-            return Some(());
-        }
-        let (name, value) = (String::from_utf8_lossy(name).into(), String::from_utf8_lossy(value).into());
-        match self.parameters.iter_mut().find(|it| it.0 == name) {
-            Some(known) => known.1 = value,
-            None => self.parameters.push((name, value)),
+        let (name, value): (Box<str>, Box<str>) =
+            (String::from_utf8_lossy(name).into(), String::from_utf8_lossy(value).into());
+        match self.parameters.iter().position(|it| it.0 == name) {
+            Some(at) => self.parameters[at].1 = value,
+            None if self.parameters.len() < PARAMETERS_MAX => self.parameters.push((name, value)),
+            None => {}
         }
         Some(())
     }
