@@ -75,6 +75,8 @@ pub enum ProtocolError {
     Unexpected { tag: u8 },
     /// A message whose inside contradicts its length.
     Malformed { tag: u8 },
+    /// An error of protocol 2: a postmaster that cannot start a process still speaks it.
+    OldProtocol,
     /// The server asks for a kind of log-in that is not allowed by name, or not known.
     Authentication { asked: u32 },
     /// The server asks for a password and there is none.
@@ -113,6 +115,9 @@ impl fmt::Display for ProtocolError {
                     _ => "an unknown authentication",
                 };
                 write!(f, "the server asks for {kind} (code {asked}), which is not allowed here")
+            }
+            ProtocolError::OldProtocol => {
+                write!(f, "the server answers in protocol 2, as it does when it cannot start a process")
             }
             ProtocolError::NoPassword => write!(f, "the server asks for a password, and none is given"),
             ProtocolError::Scram(why) => write!(f, "SCRAM: {why}"),

@@ -232,6 +232,7 @@ impl Scanner {
     fn need_in_login(&self, tag: u8, length: u32) -> Result<Need, ProtocolError> {
         let fine = match tag {
             b'S' if !self.parameters => return Ok(Need::Skip),
+            b'E' if length > LOGIN_MAX => return Err(ProtocolError::OldProtocol),
             b'R' | b'E' | b'N' | b'v' | b'S' => length <= LOGIN_MAX,
             b'K' => length == 12,
             b'Z' => length == 5,
