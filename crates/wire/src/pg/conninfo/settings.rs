@@ -183,14 +183,17 @@ fn hosts(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Option<Vec<HostSpec
         mistakes.push(values.mistake("port", found, "write one port for all, or as many as there are hosts"));
         return None;
     }
-    let mut hosts = Vec::new();
-    for (index, name) in names.iter().enumerate() {
-        let port = ports[index % ports.len()];
+    let mut number = |port: &str| {
         let number = if port.is_empty() { Some(PORT) } else { port.trim().parse().ok().filter(|it| *it > 0) };
         if number.is_none() {
             let found = format!("invalid port number: \"{port}\"");
             mistakes.push(values.mistake("port", found, "write a number from 1 to 65535"));
         }
+        number.unwrap_or(PORT)
+    };
+    let ports: Vec<u16> = ports.into_iter().map(&mut number).collect();
+    let mut hosts = Vec::new();
+    for (index, name) in names.iter().enumerate() {
         let address = addresses.as_ref().map_or("", |it| it[index]);
         let parsed = address.parse().ok();
         if parsed.is_none() && !address.is_empty() {
@@ -204,7 +207,7 @@ fn hosts(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Option<Vec<HostSpec
         let spec = |name: &str| HostSpec {
             host: name.to_owned(),
             address: parsed,
-            port: number.unwrap_or(PORT),
+            port: ports[index % ports.len()],
             password: None,
         };
         if name.is_empty() && address.is_empty() {

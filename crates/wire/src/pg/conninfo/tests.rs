@@ -353,6 +353,12 @@ fn mistakes_are_collected() {
         &[&format!("environment variable PGPORT: invalid port number: \"0\"; {number}")],
     );
     check(
+        "host=a,b,c port=x",
+        &[],
+        &[],
+        &[&format!("connection string, character 12: invalid port number: \"x\"; {number}")],
+    );
+    check(
         "host=h port=65536",
         &[],
         &[],
