@@ -3,7 +3,7 @@
 use crate::progress::mean_difference;
 use crate::{condition, validity};
 use model::summary::{
-    Connecting, Cost, Counts, Distribution, Failure, FailureClass, Fairness, Generator, Group, Plan,
+    Connecting, Cost, Counts, Distribution, Failure, FailureClass, Fairness, Generator, Group, LoadModel, Plan,
     ScriptGroup, Server, Statement, Summary, Thread,
 };
 use model::{Cell, Effort, Failures, Interval, Latency, Measured, Nanos, PerSecond};
@@ -36,6 +36,7 @@ pub fn summarise(measured: &Measured, server: Server, plan: Plan) -> Summary {
                 .collect(),
         })
         .collect();
+    let closed = matches!(plan.model, LoadModel::Closed { .. });
     let mut summary = Summary {
         server,
         plan,
@@ -46,7 +47,7 @@ pub fn summarise(measured: &Measured, server: Server, plan: Plan) -> Summary {
             each: distribution(&interval.connects),
             refused: failures(&interval.refused, FailureClass::Refused),
         },
-        fairness: fairness(&measured.clients),
+        fairness: closed.then(|| fairness(&measured.clients)).flatten(),
         generator: generator(measured, total.counts.executed()),
         validity: validity::Validity::default(),
         total,

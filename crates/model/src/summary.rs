@@ -20,7 +20,7 @@ pub struct Summary {
     /// All failures of all scripts by code, the most frequent first.
     pub failures: Vec<Failure>,
     pub connecting: Connecting,
-    /// Absent without clients.
+    /// Absent without clients, and in an open model, where whoever is idle serves an arrival.
     pub fairness: Option<Fairness>,
     pub generator: Generator,
     pub validity: Validity,

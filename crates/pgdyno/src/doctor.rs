@@ -65,7 +65,7 @@ pub fn main(args: &[String]) -> ExitCode {
 
 impl Found {
     fn look(pg_bin: Option<PathBuf>) -> Found {
-        let jitter = Jitter::start();
+        let jitter = Jitter::start(Nanos::from_millis(1));
         let (mut servers, tried) = Search::here(pg_bin, None).all();
         servers.extend(embedded::MAJORS.rev().filter_map(|it| embedded::cached(Some(it))));
         let bins: Vec<PathBuf> = servers.iter().map(|it| it.bin.clone()).collect();

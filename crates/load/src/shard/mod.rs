@@ -60,7 +60,7 @@ pub struct Shard<R> {
     arrivals: Option<Arrivals>,
     /// Arrivals still to come, where the plan bounds their number.
     arrivals_left: u64,
-    idle: VecDeque<u32>,
+    idle: Vec<u32>,
     backlog: VecDeque<Nanos>,
     backlog_max: usize,
     /// Clients that can go on at once; one at each `advance`, so that each has a fresh clock.
@@ -117,7 +117,7 @@ impl<R: Recorder> Shard<R> {
         let mut shard = Shard {
             first,
             arrivals_left: plan.transactions.map_or(u64::MAX, |it| it * u64::from(count)),
-            idle: queue(),
+            idle: Vec::with_capacity(count as usize),
             backlog: VecDeque::with_capacity(if arrivals.is_some() { backlog_max } else { 0 }),
             backlog_max,
             runnable: queue(),
@@ -374,12 +374,14 @@ impl<R: Recorder> Shard<R> {
         let client = &mut self.clients[i as usize];
         if client.state == State::Idle && !client.listed {
             client.listed = true;
-            self.idle.push_back(i);
+            self.idle.push(i);
         }
     }
 
+    /// The client that became idle last, as connection pools choose: few sessions, warm ones, carry a small load. Taking
+    /// each in turn would wake every session of the server for it, and cost it its caches.
     fn take_idle(&mut self) -> Option<u32> {
-        while let Some(i) = self.idle.pop_front() {
+        while let Some(i) = self.idle.pop() {
             let client = &mut self.clients[i as usize];
             client.listed = false;
             if client.state == State::Idle {

@@ -89,7 +89,7 @@ pub fn prepare(
     let ready = run::Ready {
         work: Arc::new(Workload::new(plan, Arc::clone(&place.target.login), transport)),
         address,
-        driver: driver(options.driver)?,
+        driver: driver(options, threads)?,
         spin: options.spin,
         log: options.log.is_some(),
     };
@@ -104,17 +104,23 @@ pub fn mode(it: QueryMode) -> script::Mode {
     }
 }
 
-fn driver(wanted: Driver) -> Result<run::Driver, Trouble> {
-    match wanted {
-        Driver::Epoll => Ok(run::Driver::Epoll),
-        Driver::Auto if !driver::uring::is_available() => Ok(run::Driver::Epoll),
+/// io_uring pays where many answers come at a time: a closed model with many clients on each thread. With few, or with
+/// arrivals one by one, epoll costs less and sends no later; measured, see docs/bench.md.
+fn driver(options: &Options, threads: u16) -> Result<run::Driver, Trouble> {
+    let many = !options.pace.is_open() && options.clients >= MANY * u32::from(threads);
+    match options.driver {
         Driver::IoUring if !driver::uring::is_available() => {
             Err(Trouble::new("io_uring cannot be used here: the kernel is older than 6.1, or forbids it")
                 .hint("use --driver=epoll"))
         }
-        Driver::Auto | Driver::IoUring => Ok(run::Driver::IoUring),
+        Driver::IoUring => Ok(run::Driver::IoUring),
+        Driver::Auto if many && driver::uring::is_available() => Ok(run::Driver::IoUring),
+        Driver::Auto | Driver::Epoll => Ok(run::Driver::Epoll),
     }
 }
+
+/// Clients of a thread from which on io_uring is chosen.
+const MANY: u32 = 32;
 
 /// In pgbench's order, so that the same seed draws the same numbers.
 fn seeding(options: &Options, program: &Program, scale: u32, seed: u64) -> (Seeding, Vec<Prng>) {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// A thread that wants to wake each millisecond, and notes how late it does. It does nothing else: what it suffers, every
+/// A thread that wants to wake at regular moments, and notes how late it does. It does nothing else: what it suffers, every
 /// thread of this host suffers.
 #[derive(Debug)]
 pub struct Jitter {
@@ -17,13 +17,12 @@ pub struct Jitter {
     thread: Option<JoinHandle<Latency>>,
 }
 
-const EVERY: Nanos = Nanos::from_millis(1);
-
 impl Jitter {
-    pub fn start() -> Jitter {
+    /// Each wake costs some µs of a processor.
+    pub fn start(every: Nanos) -> Jitter {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
-        let thread = std::thread::Builder::new().name("jitter".to_owned()).spawn(move || probe(&seen));
+        let thread = std::thread::Builder::new().name("jitter".to_owned()).spawn(move || probe(&seen, every));
         // Without a thread to spare there are no samples, which is not a host without jitter: `Latency` says so.
         Jitter { stop, thread: thread.ok() }
     }
@@ -42,11 +41,11 @@ impl Drop for Jitter {
     }
 }
 
-fn probe(stop: &AtomicBool) -> Latency {
+fn probe(stop: &AtomicBool, every: Nanos) -> Latency {
     // As the load's threads do, or the kernel would add up to 50 µs to save power; prctl(2), PR_SET_TIMERSLACK.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let mut latency = Latency::new();
-    let mut due = nanos(ClockId::Monotonic) + EVERY;
+    let mut due = nanos(ClockId::Monotonic) + every;
     while !stop.load(Ordering::Relaxed) {
         let until =
             Timespec { tv_sec: (due.0 / 1_000_000_000) as i64, tv_nsec: (due.0 % 1_000_000_000) as i64 };
@@ -55,7 +54,7 @@ fn probe(stop: &AtomicBool) -> Latency {
         // Moments that passed in a long stall were late too, as arrivals in it are.
         while due <= now {
             latency.record(now - due);
-            due += EVERY;
+            due += every;
         }
     }
     latency

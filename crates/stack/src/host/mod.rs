@@ -64,7 +64,8 @@ pub struct Seen {
 
 impl Watch {
     pub fn start() -> Watch {
-        Watch { jitter: Jitter::start(), suspended: suspended(), stolen: stolen() }
+        // Four milliseconds: a run of five seconds gives a p99, for a quarter of a per cent of one processor.
+        Watch { jitter: Jitter::start(Nanos::from_millis(4)), suspended: suspended(), stolen: stolen() }
     }
 
     pub fn stop(self) -> Seen {

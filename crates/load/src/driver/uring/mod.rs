@@ -19,6 +19,8 @@ use std::io;
 
 /// Entries of the submission queue; a full one is submitted.
 const QUEUE: u32 = 1024;
+/// `IORING_ENTER_GETEVENTS`: also do what the kernel has put off until we enter it; io_uring_enter(2).
+const GET_EVENTS: u32 = 1;
 /// Sends are whole, or fail.
 const SEND: i32 = (SendFlags::NOSIGNAL.bits() | RecvFlags::WAITALL.bits()) as i32;
 
@@ -34,6 +36,7 @@ fn ring(connections: u32) -> io::Result<IoUring> {
         .setup_single_issuer()
         .setup_coop_taskrun()
         .setup_defer_taskrun()
+        .setup_taskrun_flag()
         .setup_cqsize(completions)
         .build(QUEUE)?;
     ring.submitter().register_files_sparse(connections)?;
@@ -127,12 +130,24 @@ impl<R: Recorder> Driver<'_, R> {
         Ok(())
     }
 
-    /// Submits what is queued and waits for a completion, at most `sleep`.
+    /// Submits what is queued and waits for a completion, at most `sleep`; not at all when that is zero.
     fn submit(&mut self, sleep: Nanos) -> io::Result<()> {
-        let sleep =
-            types::Timespec::new().sec(sleep.0 / 1_000_000_000).nsec((sleep.0 % 1_000_000_000) as u32);
-        let args = types::SubmitArgs::new().timespec(&sleep);
-        match self.ring.submitter().submit_with_args(1, &args) {
+        let submitted = if sleep == Nanos::ZERO {
+            let queue = self.ring.submission();
+            let (queued, work) = (queue.len(), queue.taskrun());
+            drop(queue);
+            if queued == 0 && !work {
+                return Ok(());
+            }
+            // SAFETY: no argument is passed, so none can be invalid.
+            unsafe { self.ring.submitter().enter::<()>(queued as u32, 0, GET_EVENTS, None) }
+        } else {
+            let sleep =
+                types::Timespec::new().sec(sleep.0 / 1_000_000_000).nsec((sleep.0 % 1_000_000_000) as u32);
+            let args = types::SubmitArgs::new().timespec(&sleep);
+            self.ring.submitter().submit_with_args(1, &args)
+        };
+        match submitted {
             Ok(_) => Ok(()),
             Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
                 Some(Errno::TIME | Errno::INTR | Errno::BUSY) => Ok(()),
