@@ -3,7 +3,7 @@
 use super::{ProtocolError, Reply, Status};
 
 /// The longest message that is kept until it is whole. Longer ones can only be passed over.
-pub(super) const WHOLE_MAX: u32 = 16 << 20;
+const WHOLE_MAX: u32 = 16 << 20;
 /// The same before the session is open: who has not yet proved itself gets little memory.
 const LOGIN_MAX: u32 = 64 << 10;
 /// What `held` keeps allocated between messages.
