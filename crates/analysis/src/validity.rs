@@ -73,13 +73,15 @@ enum Lateness {
     OfTheHost(Doubt),
 }
 
-/// The highest quantile up to p99 that the samples allow is compared with the same one of the jitter probe, which slept
-/// on the same host at the same time: what exceeds it twice is not the host's.
+/// The highest quantile up to p99 that the samples of both allow is compared with the same one of the jitter probe, which
+/// slept on the same host at the same time: what exceeds it twice is not the host's.
 fn lateness(lag: &Distribution, jitter: &Distribution) -> Option<Lateness> {
     type Read = fn(&Distribution) -> Option<Nanos>;
-    let at: [(f64, Read); 3] = [(0.99, |it| it.p99), (0.9, |it| it.p90), (0.5, |it| it.p50)];
-    let (quantile, lag, jitter) =
-        at.into_iter().find_map(|(quantile, read)| Some((quantile, read(lag)?, read(jitter))))?;
+    let at: [(f64, Read); 4] =
+        [(0.99, |it| it.p99), (0.95, |it| it.p95), (0.9, |it| it.p90), (0.5, |it| it.p50)];
+    let both = at.iter().find_map(|(quantile, read)| Some((*quantile, read(lag)?, Some(read(jitter)?))));
+    let alone = || at.iter().find_map(|(quantile, read)| Some((*quantile, read(lag)?, None)));
+    let (quantile, lag, jitter) = both.or_else(alone)?;
     if lag <= LATE {
         return None;
     }
@@ -164,6 +166,12 @@ mod tests {
             open(),
             |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(1000, 2)),
             "Late { quantile: 0.99, lag: Nanos(5000000), jitter: Some(Nanos(2000000)) }",
+        );
+        // A probe with fewer samples is compared where it has enough: at p95 with 400.
+        check(
+            open(),
+            |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(400, 4)),
+            "? HostLate { quantile: 0.95, lag: Nanos(5000000), jitter: Nanos(4000000) }",
         );
         // One stray in ten thousand is nobody's lateness, and a short run is judged by the quantile it has.
         check(open(), |it| it.interval.send_lag.merge(&millis(1, 90)), "");

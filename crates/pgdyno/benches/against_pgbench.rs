@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
 const SCRIPT: &str =
     "\\set r random(1, 1000000)\nSELECT id, fkRide, fio, contact, fkSeat FROM book.tickets WHERE id = :r;\n";
 
@@ -31,7 +30,12 @@ fn main() -> Result<()> {
             format!("{} is missing; it is in the package postgresql-contrib", pgbench.display()).into()
         );
     }
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    // A copy, so that a build in the meantime does not change what is measured.
+    let scratch = std::env::temp_dir().join(format!("pgdyno-bench-{}", std::process::id()));
+    fs::create_dir_all(&scratch)?;
+    let pgdyno = scratch.join("pgdyno");
+    fs::copy(env!("CARGO_BIN_EXE_pgdyno"), &pgdyno)?;
+    let keeper = KeeperProgram { program: pgdyno.clone(), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).map_err(|it| it.to_string())?;
     let settings = Settings { max_connections: 300, ..Settings::default() };
     let postgres = Postgres::start(&mut supervisor, &installation, &settings).map_err(|it| it.to_string())?;
@@ -40,13 +44,13 @@ fn main() -> Result<()> {
     eprintln!("loading book.tickets");
     Tickets::default().load(&mut connection, &mut |_| {}).map_err(|it| it.to_string())?;
     drop(connection);
-    let script = std::env::temp_dir().join(format!("pgdyno-bench-{}.sql", std::process::id()));
+    let script = scratch.join("select.sql");
     fs::write(&script, SCRIPT)?;
-    let bench = Bench { pgbench, script: script.clone(), postgres: &postgres, rounds, secs };
+    let bench = Bench { pgbench, pgdyno, script, postgres: &postgres, rounds, secs };
     println!("{rounds} rounds of {secs} s, interleaved, on {}\n", connection_version(&postgres)?);
     println!("{:58} {:>8} {:>17} {:>9}", "", "median", "least…greatest", "asked for");
     let measured = bench.all(quick);
-    let _ = fs::remove_file(&script);
+    fs::remove_dir_all(&scratch)?;
     measured
 }
 
@@ -66,6 +70,7 @@ fn connection_version(postgres: &Postgres) -> Result<String> {
 
 struct Bench<'a> {
     pgbench: PathBuf,
+    pgdyno: PathBuf,
     script: PathBuf,
     postgres: &'a Postgres,
     rounds: usize,
@@ -110,7 +115,7 @@ impl Bench<'_> {
             let theirs = || self.run(&self.pgbench, &common, tcp);
             let ours = |driver: &str| {
                 let arguments = [&["bench", "--json", "--driver", driver], &common[..]].concat();
-                self.run(Path::new(PGDYNO), &arguments, tcp)
+                self.run(&self.pgdyno, &arguments, tcp)
             };
             // The order changes, so that drift does not favour one.
             let (pgbench, epoll, uring) = if round % 2 == 0 {
@@ -156,7 +161,7 @@ impl Bench<'_> {
                     &open[..],
                 ]
                 .concat();
-                let run = self.run(Path::new(PGDYNO), &arguments, false)?;
+                let run = self.run(&self.pgdyno, &arguments, false)?;
                 let json: Value = serde_json::from_str(&run.output)?;
                 let of = |what: &str, q: &str| json["generator"][what][q].as_f64().unwrap_or(f64::NAN) / 1e3;
                 median.push(of("send_lag", "p50_ns"));
@@ -179,9 +184,9 @@ impl Bench<'_> {
             for k in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
                 let arguments = ["bench", "-i", "-q", "-s", &scale];
                 let (program, arguments) = if k == 0 {
-                    (Path::new(PGDYNO), &arguments[..])
+                    (&self.pgdyno, &arguments[..])
                 } else {
-                    (&*self.pgbench, &arguments[1..])
+                    (&self.pgbench, &arguments[1..])
                 };
                 times[k] = self.run(program, arguments, false)?.wall_secs;
             }

@@ -89,7 +89,7 @@ pub fn prepare(
     let ready = run::Ready {
         work: Arc::new(Workload::new(plan, Arc::clone(&place.target.login), transport)),
         address,
-        driver: driver(options, threads)?,
+        driver: driver(options)?,
         spin: options.spin,
         log: options.log.is_some(),
     };
@@ -104,10 +104,10 @@ pub fn mode(it: QueryMode) -> script::Mode {
     }
 }
 
-/// io_uring pays where many answers come at a time: a closed model with many clients on each thread. With few, or with
-/// arrivals one by one, epoll costs less and sends no later; measured, see docs/bench.md.
-fn driver(options: &Options, threads: u16) -> Result<run::Driver, Trouble> {
-    let many = !options.pace.is_open() && options.clients >= MANY * u32::from(threads);
+/// io_uring pays where answers come many at a time, in a closed model. Where arrivals come one by one, or each brings a
+/// connection of its own, epoll sends sooner; measured, see docs/bench.md.
+fn driver(options: &Options) -> Result<run::Driver, Trouble> {
+    let many = !options.pace.is_open() && !options.connect_each;
     match options.driver {
         Driver::IoUring if !driver::uring::is_available() => {
             Err(Trouble::new("io_uring cannot be used here: the kernel is older than 6.1, or forbids it")
@@ -118,9 +118,6 @@ fn driver(options: &Options, threads: u16) -> Result<run::Driver, Trouble> {
         Driver::Auto | Driver::Epoll => Ok(run::Driver::Epoll),
     }
 }
-
-/// Clients of a thread from which on io_uring is chosen.
-const MANY: u32 = 32;
 
 /// In pgbench's order, so that the same seed draws the same numbers.
 fn seeding(options: &Options, program: &Program, scale: u32, seed: u64) -> (Seeding, Vec<Prng>) {
