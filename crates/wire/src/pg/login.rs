@@ -27,8 +27,8 @@ pub struct Login {
     pub methods: Methods,
     pub channel_binding: ChannelBinding,
     pub ssl: SslMode,
-    /// The terms of TLS, from `tls::config`. Without them it is neither asked for nor, where `ssl` requires it, done
-    /// without.
+    /// The terms of TLS, from `tls::config`. Without them `allow` and `prefer` stay in the clear, and the stricter modes
+    /// end with `ProtocolError::NoTls`.
     pub tls: Option<Arc<ClientConfig>>,
     /// The server's name as the user wrote it: announced (SNI) and compared with its certificate.
     pub host: String,
