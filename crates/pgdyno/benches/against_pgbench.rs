@@ -183,11 +183,8 @@ impl Bench<'_> {
             let mut times = [0.0; 2];
             for k in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
                 let arguments = ["bench", "-i", "-q", "-s", &scale];
-                let (program, arguments) = if k == 0 {
-                    (&self.pgdyno, &arguments[..])
-                } else {
-                    (&self.pgbench, &arguments[1..])
-                };
+                let (program, arguments) =
+                    if k == 0 { (&self.pgdyno, &arguments[..]) } else { (&self.pgbench, &arguments[1..]) };
                 times[k] = self.run(program, arguments, false)?.wall_secs;
             }
             ratios.push(times[0] / times[1]);

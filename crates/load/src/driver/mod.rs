@@ -144,7 +144,9 @@ impl Progress {
             self.look_at_gate(now, shard, ground);
         } else {
             // Longer than asked for: the thread stood still, or its last round was long.
-            self.meter.stalled((now - self.last) - self.allowed);
+            if now <= shard.ends() {
+                self.meter.stalled((now - self.last) - self.allowed);
+            }
             if now >= self.tick {
                 self.tick += TICK;
                 shard.recorder.tick(now);
