@@ -3,8 +3,8 @@
 use crate::progress::mean_difference;
 use crate::{condition, validity};
 use model::summary::{
-    Connecting, Cost, Counts, Distribution, Failure, FailureClass, Fairness, Generator, Group, LoadModel, Plan,
-    ScriptGroup, Server, Statement, Summary, Thread,
+    Connecting, Cost, Counts, Distribution, Failure, FailureClass, Fairness, Generator, Group, LoadModel,
+    Plan, ScriptGroup, Server, Statement, Summary, Thread,
 };
 use model::{Cell, Effort, Failures, Interval, Latency, Measured, Nanos, PerSecond};
 use std::cmp::Reverse;
