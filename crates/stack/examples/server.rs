@@ -1,6 +1,6 @@
 //! Starts a throw-away server, says how to reach it, and keeps it until standard input ends.
 //!
-//! `cargo run -p stack --example server`; the keeper must have been built: `cargo build -p stack`.
+//! `cargo run -p stack --example server`; the keeper is this program itself.
 
 use stack::component::postgres::{Postgres, Settings};
 use stack::find::Search;
@@ -19,7 +19,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())?;
     println!("{} from {}, ready after {:?}", installation.version.text, installation.origin, begun.elapsed());
     println!("directory {}, keeper {}", supervisor.directory().display(), supervisor.keeper_pid());
-    println!("psql 'host={} port={} user=postgres'", postgres.sockets.display(), postgres.port);
+    let password = format!("*:*:*:postgres:{}\n", postgres.password().reveal());
+    let file = supervisor.private_file("pgpass", password.as_bytes())?;
+    let (host, port) = (postgres.sockets.display(), postgres.port);
+    println!("PGPASSFILE={} psql 'host={host} port={port} user=postgres'", file.display());
     stdin().read_to_end(&mut Vec::new())?;
     Ok(())
 }
