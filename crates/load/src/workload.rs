@@ -134,7 +134,7 @@ impl Workload {
         let mut first = 0;
         for thread in 0..threads {
             let left = threads - thread;
-            let share = (self.plan.clients - first + left - 1) / left;
+            let share = (self.plan.clients - first).div_ceil(left);
             if thread == u32::from(k) {
                 return (first, share);
             }

@@ -110,7 +110,7 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Connect(conn) => self.connect(conn),
                 Action::Close(conn) => self.close(conn),
                 Action::Shell { conn, line, keep } => {
-                    run_shell(&mut self.shard, self.ground, conn, &line, keep)
+                    run_shell(&mut self.shard, self.ground, conn, &line, keep);
                 }
                 // Nobody listens any more: then nobody misses it.
                 Action::Say(said) => drop(self.ground.says.send(said)),

@@ -105,7 +105,7 @@ impl Backend {
                         sql.split(|it| !it.is_ascii_alphabetic()).next().unwrap_or(&[]).to_ascii_uppercase();
                     let failed_block = self.block == b'E';
                     match (&word[..], state) {
-                        (b"ROLLBACK", _) | (b"COMMIT" | b"END", _) if failed_block || word == b"ROLLBACK" => {
+                        (b"ROLLBACK" | b"COMMIT" | b"END", _) if failed_block || word == b"ROLLBACK" => {
                             self.block = b'I';
                             message(&mut out, b'C', b"ROLLBACK\0");
                         }

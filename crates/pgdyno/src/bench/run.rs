@@ -106,7 +106,13 @@ struct Line {
     filled: Receiver<Box<Interval>>,
     empty: SyncSender<Box<Interval>>,
     waiting: VecDeque<Box<Interval>>,
-    log: Option<(Receiver<Vec<Record>>, SyncSender<Vec<Record>>)>,
+    log: Option<Batches>,
+}
+
+/// A thread's records on their way to the watcher, and emptied ones back.
+struct Batches {
+    filled: Receiver<Vec<Record>>,
+    empty: SyncSender<Vec<Record>>,
 }
 
 impl Line {
@@ -120,7 +126,7 @@ impl Line {
         let (line_log, tally_log) = if ready.log {
             let (filled, take_filled) = sync_channel(16);
             let (empty, take_empty) = sync_channel(16);
-            (Some((take_filled, empty)), Some(Log::new(filled, take_empty)))
+            (Some(Batches { filled: take_filled, empty }), Some(Log::new(filled, take_empty)))
         } else {
             (None, None)
         };
@@ -171,7 +177,7 @@ impl Desk<'_> {
         }
         for (k, line) in self.lines.iter_mut().enumerate() {
             line.waiting.extend(line.filled.try_iter());
-            if let Some((filled, empty)) = &line.log {
+            if let Some(Batches { filled, empty }) = &line.log {
                 for mut records in filled.try_iter() {
                     self.watch.log(k, &records, began);
                     records.clear();
