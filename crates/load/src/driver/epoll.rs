@@ -48,8 +48,9 @@ pub fn drive<R: Recorder>(shard: Shard<R>, ground: &Ground<'_>) -> io::Result<Dr
             if flags.intersects(EventFlags::OUT | EventFlags::ERR | EventFlags::HUP) {
                 driver.on_writable(conn);
             }
-            if flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR) {
-                driver.on_readable(conn, &mut buffer);
+            let ends = flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
+            if ends || flags.contains(EventFlags::IN) {
+                driver.on_readable(conn, ends, &mut buffer);
             }
         }
     }
@@ -187,8 +188,9 @@ impl<R: Recorder> Driver<'_, R> {
         self.perform();
     }
 
+    /// `ends`: the event that brought us here also tells of the end, which no other event will tell again.
     #[inline]
-    fn on_readable(&mut self, conn: ConnId, buffer: &mut [u8]) {
+    fn on_readable(&mut self, conn: ConnId, ends: bool, buffer: &mut [u8]) {
         loop {
             let Some(Some(link)) = self.links.get(number(conn)) else { return };
             match net::recv(&link.socket, &mut *buffer, RecvFlags::empty()) {
@@ -203,8 +205,8 @@ impl<R: Recorder> Driver<'_, R> {
                     let now = self.ground.clock.now();
                     self.shard.receive(now, conn, &buffer[..n]);
                     self.perform();
-                    // A short read has emptied the socket; an end of file brings an event of its own.
-                    if n < buffer.len() {
+                    // A short read has emptied the socket; an end that comes after it brings an event of its own.
+                    if n < buffer.len() && !ends {
                         return;
                     }
                 }
