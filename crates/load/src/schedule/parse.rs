@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
                 }
                 _ => format!("{} is no kind of part", self.quote(&name)),
             };
-            let span = if name.is_empty() { name.start..name.start + 1 } else { name };
+            let span = if name.is_empty() { inner.start - 1..inner.start } else { name };
             return self.wrong(span, found, write);
         };
         let values = self.values(inner.clone());
