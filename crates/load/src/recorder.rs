@@ -5,6 +5,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
 /// Told by a shard, on its own thread, what came of everything. Must not allocate or block.
 pub trait Recorder {
+    /// A client began a transaction.
+    fn begun(&mut self) {}
     /// Once for every arrival.
     fn record(&mut self, record: &Record);
     /// Command `command` of a script took this long.
@@ -80,6 +82,11 @@ impl Tally {
 }
 
 impl Recorder for Tally {
+    #[inline]
+    fn begun(&mut self) {
+        self.interval.begun += 1;
+    }
+
     #[inline]
     fn record(&mut self, it: &Record) {
         self.interval.cells[it.script.0 as usize].record(it, self.limit, self.end);

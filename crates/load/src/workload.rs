@@ -35,6 +35,9 @@ pub struct Plan {
     pub connecting_max: u32,
     /// A log-in that takes longer is given up.
     pub connect_timeout: Nanos,
+    /// A transaction that takes longer, from its send or from the beginning of its own log-in, is given up as Unknown (it may
+    /// have had an effect) and its connection closed. Looked for ten times within it, at least every 100 ms.
+    pub timeout: Option<Nanos>,
     /// Tell of every failed transaction, not only of the first with a new code.
     pub verbose: bool,
     /// Commands are timed one by one.

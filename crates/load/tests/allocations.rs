@@ -115,6 +115,7 @@ fn shard(clients: u32, schedule: Schedule) -> Shard<Count> {
         reconnect: false,
         connecting_max: 16,
         connect_timeout: Nanos::from_secs(10),
+        timeout: None,
         verbose: false,
         statements: true,
         seeds: Seeding {

@@ -31,6 +31,7 @@ fn plan(script: &str, clients: u32, threads: u16, schedule: Schedule) -> Plan {
         reconnect: false,
         connecting_max: 1000,
         connect_timeout: Nanos::from_secs(10),
+        timeout: None,
         verbose: false,
         statements: false,
         seeds: Seeding { clients: clients_rng, choices, arrivals: 7, other: 7, variables: Vec::new() },
@@ -266,4 +267,23 @@ fn scripts_without_sql_end_too() {
 
 fn plan_of_sleep() -> Plan {
     Plan { transactions: Some(4), ..plan("\\sleep 5 ms\n", 2, 1, CLOSED) }
+}
+
+#[test]
+fn what_takes_too_long_is_given_up_and_unknown() {
+    let world = World {
+        service: Service::Constant(Nanos::from_micros(10)),
+        freezes: vec![(Nanos::from_secs(4), Nanos::from_secs(6))],
+        ..World::default()
+    };
+    let timeout = Nanos::from_millis(300);
+    let patient = records(plan(SELECT, 64, 1, even(100.0, 10)), &world);
+    assert_eq!(count(&patient, is_ok), 1000, "without a timeout everything is answered in the end");
+    let all = records(Plan { timeout: Some(timeout), ..plan(SELECT, 64, 1, even(100.0, 10)) }, &world);
+    assert_eq!(all.len(), 1000);
+    let given_up = count(&all, |it| it == Outcome::Unknown(Code::TIMED_OUT));
+    assert!(given_up > 50, "{given_up} given up");
+    assert_eq!(count(&all, is_ok) + given_up, 1000);
+    let longest = all.iter().map(Record::service).max().expect("many");
+    assert!(longest <= timeout + Nanos::from_millis(30), "{longest:?}");
 }

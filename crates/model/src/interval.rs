@@ -7,6 +7,8 @@ use crate::{Code, Latency, Nanos, Outcome, Record};
 pub struct Interval {
     pub from: Nanos,
     pub to: Nanos,
+    /// Transactions begun: with what has ended it tells how many are in flight.
+    pub begun: u64,
     /// By script.
     pub cells: Vec<Cell>,
     /// From the intended start to the send, of arrivals that found an idle client: the generator's own lateness.
@@ -77,6 +79,7 @@ impl Interval {
         Interval {
             from: Nanos::ZERO,
             to: Nanos::ZERO,
+            begun: 0,
             cells: statements.iter().map(|&n| Cell::new(n)).collect(),
             send_lag: Latency::new(),
             backlog_wait: Latency::new(),
@@ -86,6 +89,7 @@ impl Interval {
     }
 
     pub fn clear(&mut self) {
+        self.begun = 0;
         self.cells.iter_mut().for_each(Cell::clear);
         self.send_lag.clear();
         self.backlog_wait.clear();
@@ -97,6 +101,7 @@ impl Interval {
     pub fn merge(&mut self, other: &Interval) {
         self.from = self.from.min(other.from);
         self.to = self.to.max(other.to);
+        self.begun += other.begun;
         self.cells.iter_mut().zip(&other.cells).for_each(|(cell, other)| cell.merge(other));
         self.send_lag.merge(&other.send_lag);
         self.backlog_wait.merge(&other.backlog_wait);

@@ -5,6 +5,8 @@
 mod histogram;
 mod interval;
 mod measured;
+pub mod observation;
+pub mod plan;
 mod record;
 mod schedule;
 pub mod summary;
@@ -13,6 +15,7 @@ mod time;
 pub use histogram::Latency;
 pub use interval::{Cell, Effort, Failures, Interval, Statement};
 pub use measured::Measured;
+pub use observation::{EventKind, LogEvent, Sample, Series, SeriesKind, Tick, Unit};
 pub use record::{ClientId, Outcome, Record, ScriptId};
 pub use schedule::{Curve, Schedule, Spacing};
 pub use summary::Summary;

@@ -137,7 +137,7 @@ pub enum LoadModel {
     },
 }
 
-fn spacing<S: serde::Serializer>(it: &Spacing, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn spacing<S: serde::Serializer>(it: &Spacing, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(match it {
         Spacing::Even => "even",
         Spacing::Poisson => "poisson",

@@ -8,7 +8,7 @@ use model::{Code, Nanos, Outcome};
 /// The first pause before another attempt, doubled with each up to the second.
 const PAUSE: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(1));
 
-/// How often log-ins are looked over for those that take too long.
+/// How often log-ins and transactions are looked over for those that take too long, at least.
 const SWEEP: Nanos = Nanos::from_millis(100);
 
 impl<R: Recorder> Shard<R> {
@@ -20,14 +20,27 @@ impl<R: Recorder> Shard<R> {
                 self.connect(now, i);
             }
         }
-        if self.connecting > 0 && now >= self.sweep {
-            self.sweep = now + SWEEP;
-            for i in 0..self.clients.len() as u32 {
-                let client = &self.clients[i as usize];
-                let logs_in = matches!(client.state, State::Connecting | State::LoggingIn);
-                if logs_in && now - client.connecting_since > self.work.plan.connect_timeout {
-                    self.broken(now, ConnId(i), Code::TIMED_OUT, "timeout expired");
-                }
+        if self.sweeps() && now >= self.sweep {
+            self.sweep(now);
+        }
+    }
+
+    /// Whether anything may take too long.
+    pub(super) fn sweeps(&self) -> bool {
+        self.connecting > 0 || (self.begun && self.work.plan.timeout.is_some())
+    }
+
+    /// Gives up log-ins and transactions that take too long.
+    fn sweep(&mut self, now: Nanos) {
+        let plan = &self.work.plan;
+        let (logs_in_within, answers_within) = (plan.connect_timeout, plan.timeout.unwrap_or(Nanos::MAX));
+        self.sweep = now + SWEEP.min(Nanos(answers_within.0 / 10));
+        for i in 0..self.clients.len() as u32 {
+            let client = &self.clients[i as usize];
+            let logs_in = matches!(client.state, State::Connecting | State::LoggingIn);
+            let late = client.tx.is_some_and(|it| now - it.started > answers_within);
+            if late || (logs_in && now - client.connecting_since > logs_in_within) {
+                self.broken(now, ConnId(i), Code::TIMED_OUT, "timeout expired");
             }
         }
     }
@@ -120,8 +133,12 @@ impl<R: Recorder> Shard<R> {
         let pause = Nanos(pause / 2 + self.other.u64() % (pause / 2 + 1));
         let client = &mut self.clients[i as usize];
         if self.work.plan.reconnect {
-            // It connects for its next transaction; a server that is down is not to be asked without a pause.
+            // It connects for its next transaction. In a closed model a server that is down is not to be asked without a
+            // pause; in an open one arrivals are the pause.
             client.state = State::Thinking;
+            if !self.closed {
+                return self.become_idle(now, i);
+            }
         }
         self.wake_at(now + pause, i);
     }

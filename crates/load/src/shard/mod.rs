@@ -75,7 +75,7 @@ pub struct Shard<R> {
     offline: VecDeque<u32>,
     connecting: u32,
     connecting_max: u32,
-    /// When log-ins are next looked over for those that take too long.
+    /// When log-ins and transactions are next looked over for those that take too long.
     sweep: Nanos,
     unsettled: u32,
 
@@ -276,7 +276,7 @@ impl<R: Recorder> Shard<R> {
             return Nanos::ZERO;
         }
         let timer = self.timers.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
-        let sweep = if self.connecting > 0 { self.sweep } else { Nanos::MAX };
+        let sweep = if self.sweeps() { self.sweep } else { Nanos::MAX };
         let rest = if !self.begun {
             self.begins
         } else {

@@ -14,6 +14,7 @@ impl<R: Recorder> Shard<R> {
         let script = self.work.choose(&mut self.choices);
         let client = &mut self.clients[i as usize];
         client.begun += 1;
+        self.recorder.begun();
         client.tx = Some(Transaction {
             script,
             command: 0,

@@ -78,6 +78,7 @@ pub fn prepare(
         reconnect: options.connect_each,
         connecting_max: options.max_connecting,
         connect_timeout: CONNECT_TIMEOUT,
+        timeout: None,
         verbose: options.verbose_errors,
         statements: options.per_command,
         seeds,

@@ -1,0 +1,314 @@
+//! What is to be set up and measured?
+//!
+//! An experiment is a list of cells; each cell is a whole [`Setup`], nothing in it is inherited any more. Plain values: the
+//! experiment file's form, defaults and mistakes are the crate `experiment`'s.
+
+use crate::{Nanos, Spacing};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Everything one file asks for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Experiment {
+    /// `[a-z0-9-]{1,64}`: names files.
+    pub name: String,
+    /// All chance comes from it.
+    pub seed: u64,
+    /// Every cell is measured this many times, at least 1.
+    pub repeat: u32,
+    /// In the order of the file; at least one.
+    pub cells: Vec<Cell>,
+    /// Index into `cells` of what the others are compared with.
+    pub baseline: Option<usize>,
+}
+
+/// One point of the matrix.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    /// By axis, in the file's order: the axis's name and what it is here, such as (`pooler.mode`, `session`).
+    pub label: Vec<(String, String)>,
+    pub setup: Setup,
+}
+
+/// All that one trial needs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Setup {
+    pub stack: Stack,
+    pub dataset: Option<Dataset>,
+    /// At least one.
+    pub operations: Vec<Operation>,
+    pub load: Load,
+    /// In the grammar of `analysis::objective`.
+    pub objectives: Vec<String>,
+    /// In the grammar of `analysis::rule`.
+    pub stop: Vec<String>,
+}
+
+/// The system under test: a chain from where clients enter to PostgreSQL.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stack {
+    /// The entrance first, PostgreSQL last; each node's clients come from the one before it. At least one.
+    pub nodes: Vec<Node>,
+    /// What the generator itself may use; it shares the machine with what it measures.
+    pub generator: Limits,
+}
+
+/// A component, or one that was there before.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Node {
+    /// Unique in its stack, such as `postgres` or `pooler`.
+    pub name: String,
+    pub kind: Kind,
+    /// How those before it reach it.
+    pub entrance: Entrance,
+    pub limits: Limits,
+}
+
+/// What a node is, and its settings.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Postgres(Postgres),
+    PgBouncer(PgBouncer),
+    Odyssey(Odyssey),
+    HaProxy(HaProxy),
+    /// Not ours: never started, stopped or limited.
+    Attached(Attached),
+}
+
+/// What the bytes on the way into a node travel over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entrance {
+    Unix,
+    #[default]
+    Tcp,
+    Tls,
+}
+
+/// How a pooler lends its server connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PoolMode {
+    Session,
+    Transaction,
+    Statement,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Postgres {
+    /// Major version; any installed one, the newest first, when `None`.
+    pub version: Option<u32>,
+    pub max_connections: u32,
+    /// Further lines of `postgresql.conf`.
+    pub settings: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PgBouncer {
+    /// Least version wanted, as (1, 21); any when `None`.
+    pub version: Option<(u32, u32)>,
+    pub mode: PoolMode,
+    /// `default_pool_size`: server connections per user and database.
+    pub size: u32,
+    pub max_client_conn: u32,
+    /// Further lines of section `[pgbouncer]`.
+    pub settings: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Odyssey {
+    /// Session or transaction; it has no statement mode.
+    pub mode: PoolMode,
+    pub size: u32,
+    pub workers: u32,
+    pub client_max: u32,
+    /// How long a client may wait for a server.
+    pub pool_timeout: Nanos,
+    /// Further lines of the user's section.
+    pub settings: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HaProxy {
+    /// Connections to the server behind it; further ones wait in its queue. Without a bound when `None`.
+    pub maxconn: Option<u32>,
+    /// A connection that waits longer is closed.
+    pub queue_timeout: Nanos,
+    /// Health check by a connection every so often; none when `None`.
+    pub check: Option<Nanos>,
+}
+
+/// Where something that is not ours is found. Credentials come from the environment, never from the file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Attached {
+    /// A conninfo string or URI without a password.
+    pub dsn: String,
+    /// Console of a pooler, in the same form.
+    pub admin: Option<String>,
+    pub role: AttachedRole,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachedRole {
+    Postgres,
+    PgBouncer,
+    Odyssey,
+    /// Its statistics, if it offers any, are not read.
+    Balancer,
+}
+
+/// What a node may use of the machine; `None` is without a bound. Applied by control groups.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Limits {
+    /// Processors: 0.1 is a tenth of one.
+    pub cpu: Option<f64>,
+    /// Bytes, page cache included.
+    pub memory: Option<u64>,
+    pub read_iops: Option<u64>,
+    pub write_iops: Option<u64>,
+    /// Bytes per second.
+    pub read_bps: Option<u64>,
+    pub write_bps: Option<u64>,
+    /// Numbers of the processors it may run on; all when empty.
+    pub cpus: Vec<u32>,
+}
+
+impl Limits {
+    pub fn is_none(&self) -> bool {
+        *self == Limits::default()
+    }
+}
+
+/// What the tables hold before each trial.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Dataset {
+    pub seed: u64,
+    pub content: Content,
+    /// Whether PostgreSQL's and the system's caches hold it when the trial begins.
+    pub cache: Cache,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Content {
+    /// `book.tickets`.
+    Tickets { rows: u64 },
+    /// A hot table of `users` × `per_user` profiles.
+    Profiles { users: u64, per_user: u64 },
+    /// pgbench's tables.
+    Pgbench { scale: u32 },
+    Declared(Vec<Table>),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// Read through once.
+    #[default]
+    Warm,
+    /// Evicted, as far as we may.
+    Cold,
+    /// As loading left it.
+    AsIs,
+}
+
+/// A table declared in the file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// May name a schema, which is made.
+    pub name: String,
+    pub rows: u64,
+    pub columns: Vec<Column>,
+    pub primary_key: Vec<String>,
+    /// Each a list of columns or expressions, as in `CREATE INDEX … (…)`.
+    pub indexes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Column {
+    pub name: String,
+    /// Its SQL type; that of the generator when `None`.
+    pub sql_type: Option<String>,
+    pub generator: Generator,
+    /// Share of NULLs, 0..=1.
+    pub nulls: f64,
+}
+
+/// What a column's values are drawn from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Generator {
+    /// 1, 2, 3, …
+    Serial,
+    /// Whole numbers from `min` to `max`, each as often.
+    Uniform { min: i64, max: i64 },
+    /// Whole numbers from `min` to `max`, the first ones more often: Zipf's law with exponent `s` > 1.
+    Zipfian { min: i64, max: i64, s: f64 },
+    /// Surname, name, patronymic.
+    RussianName,
+    /// First and last name.
+    EnglishName,
+    /// So many English words.
+    Words { min: u32, max: u32 },
+    /// Text of so many random letters.
+    Text { length: u32 },
+    /// Moments between two, as `2024-01-01` or `2024-01-01 12:00:00`, UTC.
+    Timestamp { from: String, to: String },
+    /// Points of a rectangle, (x, y).
+    Point { from: (f64, f64), to: (f64, f64) },
+    /// An object of named generators, as `jsonb`.
+    Json(Vec<(String, Generator)>),
+    /// The same text in every row.
+    Constant(String),
+    /// One of these, each as often.
+    OneOf(Vec<String>),
+}
+
+/// One line of the mix.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Operation {
+    pub name: String,
+    pub weight: u32,
+    /// A script in pgbench's language.
+    pub script: String,
+    /// Where the script stood: the file, if it was one.
+    pub origin: Option<PathBuf>,
+}
+
+/// How the system is loaded.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Load {
+    pub model: LoadModel,
+    /// What is measured; `None` where the schedule says it.
+    pub duration: Option<Nanos>,
+    /// The same load before it, which is not measured.
+    pub warmup: Nanos,
+    /// Threads of the generator, at least 1.
+    pub threads: u16,
+    pub query_mode: crate::summary::QueryMode,
+    /// Each transaction opens a connection of its own.
+    pub connect_each: bool,
+    /// A transaction that takes longer from its send is given up, and its connection closed.
+    pub timeout: Option<Nanos>,
+    /// Tries where a serialization failure or deadlock allows another; 1: no retry.
+    pub max_tries: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadModel {
+    Closed {
+        clients: u32,
+        think: Nanos,
+    },
+    Open {
+        /// In Yandex.Tank's grammar.
+        schedule: String,
+        #[serde(serialize_with = "crate::summary::spacing")]
+        arrivals: Spacing,
+        /// Clients, each with one transaction at a time.
+        max_in_flight: u32,
+    },
+}
