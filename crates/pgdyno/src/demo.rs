@@ -6,8 +6,8 @@
 use crate::bench::connect::Place;
 use crate::bench::logfile::unix_time;
 use crate::bench::options::{self, Options};
-use crate::bench::voice::{Trouble, Voice, plain};
 use crate::bench::{self, prepare};
+use crate::voice::{Trouble, Voice, plain};
 use clap::Parser;
 use load::script::{self, Program};
 use model::Summary;

@@ -3,7 +3,9 @@
 mod bench;
 mod demo;
 mod doctor;
+mod measure;
 mod schedule;
+mod voice;
 
 use clap::{Parser, Subcommand};
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::options;
 use super::password;
 use super::prepare::words;
-use super::voice::{Trouble, Voice, plain};
+use crate::voice::{Trouble, Voice, plain};
 use model::summary::{Hop, Server};
 use rustix::process::getuid;
 use stack::ask::{Address, Connection, Error, Target};

@@ -2,7 +2,7 @@
 
 use super::options::Initialise;
 use super::prepare::words;
-use super::voice::Trouble;
+use crate::voice::Trouble;
 use model::summary;
 use stack::ask::Connection;
 use stack::dataset::pgbench::{PartitionMethod, Pgbench, Progress, Step};

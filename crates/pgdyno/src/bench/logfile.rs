@@ -1,7 +1,7 @@
 //! `-l`: which transactions come into which file?
 
 use super::options::{Log, LogForm, Options};
-use super::voice::{Trouble, plain};
+use crate::voice::{Trouble, plain};
 use analysis::Aggregates;
 use load::random::Prng;
 use model::{Nanos, Record};

@@ -8,24 +8,23 @@ mod password;
 mod plan;
 pub mod prepare;
 mod ready;
-mod run;
 mod scripts;
-pub mod voice;
 mod watch;
 
+use crate::measure::{self, Unmeasured};
+use crate::voice::{Trouble, Voice};
 use connect::Place;
+use load::driver::Clock;
 use load::script::{Program, builtin};
 use model::Summary;
 use model::summary::Server;
 use options::{Command, Initialise, Options, Seed, Source};
 use prepare::Tables;
 use ready::Prepared;
-use run::Unmeasured;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use voice::{Trouble, Voice};
 use watch::Show;
 
 /// Wrong options or scripts, or a run that could not start: pgbench's status.
@@ -141,11 +140,12 @@ pub fn measure(
     let logs = logfile::create_all(options, epoch, samples)?;
     let mut show = Show::new(options, voice, place.named.clone(), Arc::clone(&ready.work), epoch, logs);
     let interrupted = on_interrupt()?;
-    let measured = run::run(&ready, &mut show, &interrupted).map_err(|why| match why {
-        Unmeasured::System(error) => Trouble::new(format!("the run could not begin: {error}")),
-        Unmeasured::NobodyConnected => Trouble::new("no client could connect"),
-        Unmeasured::Stopped => Trouble::new("stopped before the run began"),
-    })?;
+    let measured =
+        measure::run(&ready, Clock::start(), &mut show, &interrupted).map_err(|why| match why {
+            Unmeasured::System(error) => Trouble::new(format!("the run could not begin: {error}")),
+            Unmeasured::NobodyConnected => Trouble::new("no client could connect"),
+            Unmeasured::Stopped => Trouble::new("stopped before the run began"),
+        })?;
     show.finish();
     let complete = measured.aborted == 0 && !interrupted.load(Ordering::Relaxed);
     Ok((analysis::summarise(&measured, place.server.clone(), plan), complete))

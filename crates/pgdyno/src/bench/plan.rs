@@ -2,7 +2,7 @@
 
 use super::options::{Options, Pace, Until};
 use super::prepare::Tables;
-use super::run::{Driver, Ready};
+use crate::measure::{Driver, Ready};
 use model::Nanos;
 use model::summary::{self, LoadModel, Plan, Script};
 

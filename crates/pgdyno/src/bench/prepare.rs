@@ -1,7 +1,7 @@
 //! What is in the database before the run, and is it vacuumed?
 
 use super::options::Vacuum;
-use super::voice::{Trouble, Voice};
+use crate::voice::{Trouble, Voice};
 use model::Code;
 use model::summary::{PartitionMethod, Partitions};
 use stack::ask::{Connection, Error};

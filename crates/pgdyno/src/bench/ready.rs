@@ -2,15 +2,14 @@
 
 use super::connect::Place;
 use super::options::{Driver, Options, Pace, Seed, Until};
-use super::run;
-use super::voice::Trouble;
+use crate::measure;
+use crate::voice::Trouble;
 use load::driver::{self, Address};
 use load::random::{Prng, Seeds};
 use load::script::{self, Program};
 use load::{Initial, Plan, Seeding, Workload};
 use model::summary::QueryMode;
 use model::{Curve, Nanos, Schedule};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stack::ask;
 use std::fs::File;
 use std::io::Read;
@@ -20,7 +19,7 @@ use wire::pg::Transport;
 /// A run that can begin, and what its log draws from, by thread.
 #[derive(Debug)]
 pub struct Prepared {
-    pub ready: run::Ready,
+    pub ready: measure::Ready,
     pub samples: Vec<Prng>,
 }
 
@@ -28,8 +27,6 @@ pub struct Prepared {
 const DRAIN: Nanos = Nanos::from_secs(60);
 /// A log-in that takes longer is given up.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(30);
-/// Files that a process needs beside its connections, per thread and in all.
-const OTHER_FILES: u64 = 16;
 /// A rate without an end: the run ends by other means.
 const FOR_EVER: Nanos = Nanos::from_secs(365 * 24 * 3600);
 
@@ -44,7 +41,7 @@ pub fn prepare(
     let threads = u16::try_from(options.threads).map_err(|_| {
         Trouble::new(format!("{} threads are too many", options.threads)).hint("use fewer, as in -j 2")
     })?;
-    raise_file_limit(u64::from(options.clients) + u64::from(threads) * OTHER_FILES)?;
+    measure::allow_files(options.clients, threads)?;
     let (seeds, samples) = seeding(options, &program, scale, seed);
     let schedule = match &options.pace {
         Pace::Closed { think } => Schedule::Closed { think: *think },
@@ -87,7 +84,7 @@ pub fn prepare(
         ask::Address::Unix(path) => (Address::Unix(path.clone()), Transport::Unix),
         ask::Address::Tcp(it) => (Address::Tcp(*it), Transport::Tcp),
     };
-    let ready = run::Ready {
+    let ready = measure::Ready {
         work: Arc::new(Workload::new(plan, Arc::clone(&place.target.login), transport)),
         address,
         driver: driver(options)?,
@@ -105,18 +102,16 @@ pub fn mode(it: QueryMode) -> script::Mode {
     }
 }
 
-/// io_uring pays where answers come many at a time, in a closed model. Where arrivals come one by one, or each brings a
-/// connection of its own, epoll sends sooner; measured, see docs/bench.md.
-fn driver(options: &Options) -> Result<run::Driver, Trouble> {
+fn driver(options: &Options) -> Result<measure::Driver, Trouble> {
     let many = !options.pace.is_open() && !options.connect_each;
     match options.driver {
         Driver::IoUring if !driver::uring::is_available() => {
             Err(Trouble::new("io_uring cannot be used here: the kernel is older than 6.1, or forbids it")
                 .hint("use --driver=epoll"))
         }
-        Driver::IoUring => Ok(run::Driver::IoUring),
-        Driver::Auto if many && driver::uring::is_available() => Ok(run::Driver::IoUring),
-        Driver::Auto | Driver::Epoll => Ok(run::Driver::Epoll),
+        Driver::IoUring => Ok(measure::Driver::IoUring),
+        Driver::Auto => Ok(measure::Driver::suited(many)),
+        Driver::Epoll => Ok(measure::Driver::Epoll),
     }
 }
 
@@ -160,20 +155,4 @@ pub fn seed(wanted: Seed, now: Nanos) -> Result<u64, Trouble> {
             Ok(u64::from_ne_bytes(bytes))
         }
     }
-}
-
-/// Asks for as many files as are allowed without privilege; complains when `needed` is more.
-fn raise_file_limit(needed: u64) -> Result<(), Trouble> {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if current.is_none_or(|it| it >= needed) {
-        return Ok(());
-    }
-    if maximum.is_none_or(|it| it >= needed) {
-        let raised = Rlimit { current: maximum.or(Some(needed)), maximum };
-        return setrlimit(Resource::Nofile, raised)
-            .map_err(|error| Trouble::new(format!("could not raise the limit of open files: {error}")));
-    }
-    let limit = maximum.unwrap_or_default();
-    Err(Trouble::new(format!("need at least {needed} open files, but system limit is {limit}"))
-        .hint("Reduce number of clients, or use limit/ulimit to increase the system limit."))
 }

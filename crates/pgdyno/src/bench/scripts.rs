@@ -2,7 +2,7 @@
 
 use super::options::{Options, Source};
 use super::ready::mode;
-use super::voice::{Voice, plain};
+use crate::voice::{Voice, plain};
 use load::script::{self, Diagnostic, Program};
 use std::io::Read;
 

@@ -2,8 +2,8 @@
 
 use super::logfile::{LogFile, unix_time};
 use super::options::Options;
-use super::run::Watch;
-use super::voice::{Voice, plain};
+use crate::measure::Watch;
+use crate::voice::{Voice, plain};
 use load::script::{Kind, Value, Variables};
 use load::{Abort, Said, Workload};
 use model::{Interval, Nanos, Record};

@@ -1,8 +1,10 @@
 //! How do threads, clocks and channels become one measurement?
 
+use crate::voice::Trouble;
 use load::driver::{self, Address, Clock, Driven, Gate, Ground};
 use load::{Log, Said, Shard, Tally, Workload};
 use model::{Interval, Measured, Nanos, Record};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stack::host;
 use std::collections::VecDeque;
 use std::io;
@@ -31,8 +33,18 @@ pub enum Driver {
     IoUring,
 }
 
+impl Driver {
+    /// io_uring pays where answers come many at a time, in a closed model. Where arrivals come one by one, or each brings
+    /// a connection of its own, epoll sends sooner; measured, see docs/bench.md.
+    pub fn suited(many: bool) -> Driver {
+        if many && driver::uring::is_available() { Driver::IoUring } else { Driver::Epoll }
+    }
+}
+
 /// Told what happens while it happens, on the thread that called [`run`].
 pub trait Watch {
+    /// The window begins at this moment of the clock.
+    fn begins(&mut self, _at: Nanos) {}
     /// Another second, all threads together; `began` is when the window did.
     fn tick(&mut self, _interval: &Interval, _began: Nanos) {}
     fn said(&mut self, _said: Said) {}
@@ -59,8 +71,12 @@ const LEAD: Nanos = Nanos::from_millis(5);
 const INTERVALS: usize = 3;
 
 /// Runs the workload on its threads; `stop` ends it early, and keeps what was measured until then.
-pub fn run(ready: &Ready, watch: &mut dyn Watch, stop: &AtomicBool) -> Result<Measured, Unmeasured> {
-    let clock = Clock::start();
+pub fn run(
+    ready: &Ready,
+    clock: Clock,
+    watch: &mut dyn Watch,
+    stop: &AtomicBool,
+) -> Result<Measured, Unmeasured> {
     let threads = ready.work.plan().threads;
     let gate = Gate::new(usize::from(threads));
     let (says, said) = channel();
@@ -167,6 +183,7 @@ impl Desk<'_> {
         }
         let began = clock.now() + LEAD;
         gate.open(began);
+        self.watch.begins(began);
         Ok(began)
     }
 
@@ -244,4 +261,24 @@ impl Desk<'_> {
             exhausted,
         }
     }
+}
+
+/// Files that a thread needs beside its connections.
+const OTHER_FILES: u64 = 16;
+
+/// Asks for as many files as clients and threads need, if that is allowed without privilege; complains when it is not.
+pub fn allow_files(clients: u32, threads: u16) -> Result<(), Trouble> {
+    let needed = u64::from(clients) + u64::from(threads) * OTHER_FILES;
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_none_or(|it| it >= needed) {
+        return Ok(());
+    }
+    if maximum.is_none_or(|it| it >= needed) {
+        let raised = Rlimit { current: maximum.or(Some(needed)), maximum };
+        return setrlimit(Resource::Nofile, raised)
+            .map_err(|error| Trouble::new(format!("could not raise the limit of open files: {error}")));
+    }
+    let limit = maximum.unwrap_or_default();
+    Err(Trouble::new(format!("need at least {needed} open files, but system limit is {limit}"))
+        .hint("Reduce number of clients, or use limit/ulimit to increase the system limit."))
 }

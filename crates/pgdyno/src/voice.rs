@@ -1,6 +1,6 @@
 //! How does the program speak on standard error? As pgbench: `pgbench: error: …`, then detail and hint.
 
-use super::options::Mistake;
+use crate::bench::options::Mistake;
 
 /// Speaks under the name by which the program was called.
 #[derive(Clone, Debug)]
