@@ -7,6 +7,7 @@ mod condition;
 #[cfg(test)]
 mod fixture;
 mod progress;
+pub mod strategy;
 mod summary;
 mod validity;
 
