@@ -4,7 +4,7 @@
 //! experiment file's form, defaults and mistakes are the crate `experiment`'s.
 
 use crate::{Nanos, Spacing};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Everything one file asks for.
@@ -160,7 +160,8 @@ pub enum AttachedRole {
 }
 
 /// What a node may use of the machine; `None` is without a bound. Applied by control groups.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Limits {
     /// Processors: 0.1 is a tenth of one.
     pub cpu: Option<f64>,

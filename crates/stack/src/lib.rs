@@ -8,4 +8,5 @@ pub mod dataset;
 pub mod embedded;
 pub mod find;
 pub mod host;
+pub mod limits;
 pub mod supervisor;

@@ -103,9 +103,9 @@ impl Keeper {
             Order::Launch(id, launch) => {
                 let run = self.run.as_ref().ok_or("no run directory")?;
                 let node = Node::start(id, launch, &run.directory)?;
-                let pid = node.pid.as_raw_nonzero().get();
+                let pid = node.pid.as_raw_nonzero().get().unsigned_abs();
                 self.nodes.push(node);
-                Ok(Word::Launched { pid })
+                Ok(Word::Launched { pid, group: None, not_applied: Vec::new() })
             }
             Order::Signal(id, signal) => {
                 let node = self.nodes.iter().find(|it| it.id == id).ok_or("it has ended")?;
@@ -200,19 +200,20 @@ impl Keeper {
     }
 }
 
-/// Processes whose parent we are, by `proc(5)`.
+/// Processes whose parent we are.
 fn children() -> Vec<Pid> {
-    let ours = std::process::id().to_string();
-    let parent = |stat: &str| stat.rsplit_once(')')?.1.split_whitespace().nth(1).map(str::to_owned);
+    let ours = std::process::id();
+    let of_ours = parents().into_iter().filter(|it| it.1 == ours);
+    of_ours.filter_map(|it| Pid::from_raw(it.0.cast_signed())).collect()
+}
+
+/// Every process of the machine and its parent, by `proc(5)`.
+pub(super) fn parents() -> Vec<(u32, u32)> {
+    let parent = |stat: &str| stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok();
     let numbers = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = numbers.filter_map(|it| it.file_name().to_str()?.parse::<i32>().ok());
-    numbers
-        .filter(|it| {
-            let stat = std::fs::read(format!("/proc/{it}/stat")).unwrap_or_default();
-            parent(&String::from_utf8_lossy(&stat)).is_some_and(|it| it == ours)
-        })
-        .filter_map(Pid::from_raw)
-        .collect()
+    let numbers = numbers.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
+    let read = |it: u32| std::fs::read(format!("/proc/{it}/stat")).unwrap_or_default();
+    numbers.filter_map(|it| Some((it, parent(&String::from_utf8_lossy(&read(it)))?))).collect()
 }
 
 impl Node {

@@ -1,5 +1,6 @@
 //! What is to be started, as whom, and how is it asked to stop?
 
+use model::plan::Limits;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ pub struct Launch {
     pub stop: Vec<Step>,
     /// What the kernel sends it if the keeper itself is killed.
     pub orphaned: Sig,
+    /// What it may use of the machine. What could not be applied is told by `Supervisor::not_applied`.
+    pub limits: Limits,
 }
 
 /// One attempt to stop a process.
@@ -62,6 +65,7 @@ impl Launch {
             user: None,
             stop: vec![Step { signal: Sig::Term, patience: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
+            limits: Limits::default(),
         }
     }
 
@@ -72,6 +76,11 @@ impl Launch {
 
     pub fn args<T: Into<OsString>>(mut self, many: impl IntoIterator<Item = T>) -> Launch {
         self.argv.extend(many.into_iter().map(Into::into));
+        self
+    }
+
+    pub fn limited(mut self, limits: &Limits) -> Launch {
+        self.limits = limits.clone();
         self
     }
 

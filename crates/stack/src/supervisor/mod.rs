@@ -7,6 +7,7 @@ mod protocol;
 pub use launch::{Launch, Sig, Step, User};
 pub use protocol::{End, NodeId};
 
+use crate::limits::{Group, NotApplied};
 use protocol::{Order, Word};
 use std::collections::HashMap;
 use std::fmt;
@@ -30,7 +31,16 @@ pub struct Supervisor {
     directory: PathBuf,
     user: Option<User>,
     names: Vec<String>,
+    started: HashMap<NodeId, Started>,
     ended: HashMap<NodeId, End>,
+}
+
+/// What the keeper told of a process that it started.
+#[derive(Debug)]
+struct Started {
+    pid: u32,
+    group: Option<Group>,
+    not_applied: Vec<NotApplied>,
 }
 
 /// How the keeper is executed: the program and its first arguments.
@@ -94,6 +104,7 @@ impl Supervisor {
             directory: PathBuf::new(),
             user: user.clone(),
             names: Vec::new(),
+            started: HashMap::new(),
             ended: HashMap::new(),
         };
         match supervisor.order(&Order::Open { base, owner: user }) {
@@ -140,7 +151,10 @@ impl Supervisor {
         let id = NodeId(self.names.len() as u32);
         self.names.push(launch.name.clone());
         match self.order(&Order::Launch(id, launch)) {
-            Ok(Word::Launched { .. }) => Ok(id),
+            Ok(Word::Launched { pid, group, not_applied }) => {
+                self.started.insert(id, Started { pid, group, not_applied });
+                Ok(id)
+            }
             Ok(word) => Err(self.failure(id, "start", format!("the keeper answered {word:?}"))),
             Err(why) => Err(self.failure(id, "start", why)),
         }
@@ -193,6 +207,30 @@ impl Supervisor {
     pub fn ended(&mut self, id: NodeId) -> Option<End> {
         let _ = self.listen(id, Duration::ZERO);
         self.ended.get(&id).copied()
+    }
+
+    /// The process number of a node; `None` once its end was heard of.
+    pub fn pid(&self, id: NodeId) -> Option<u32> {
+        if self.ended.contains_key(&id) { None } else { self.started.get(&id).map(|it| it.pid) }
+    }
+
+    /// All processes of a node: those of its group, if it has one, else the node's own and its descendants.
+    pub fn processes(&self, id: NodeId) -> Vec<u32> {
+        match (self.group(id), self.pid(id)) {
+            (Some(group), _) => group.processes(),
+            (None, Some(pid)) => descendants(pid),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// The control group that a node runs in. Only limits make one; a restarted node uses the same.
+    pub fn group(&self, id: NodeId) -> Option<&Group> {
+        self.started.get(&id).and_then(|it| it.group.as_ref())
+    }
+
+    /// Which limits of a node could not be applied, and why. Figures that depend on them are not what was asked for.
+    pub fn not_applied(&self, id: NodeId) -> &[NotApplied] {
+        self.started.get(&id).map_or(&[], |it| &it.not_applied)
     }
 
     pub fn signal(&mut self, id: NodeId, signal: Sig) -> Result<(), Failure> {
@@ -307,6 +345,18 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// A process and its descendants, by the parents that `proc(5)` tells.
+fn descendants(pid: u32) -> Vec<u32> {
+    let parents = keeper::parents();
+    let mut found = vec![pid];
+    let mut at = 0;
+    while let Some(&parent) = found.get(at) {
+        found.extend(parents.iter().filter(|it| it.1 == parent).map(|it| it.0));
+        at += 1;
+    }
+    found
+}
 
 /// A TCP port of the loopback interface that was free a moment ago.
 pub fn free_port() -> io::Result<u16> {

@@ -4,6 +4,7 @@
 //! unasked. When the supervisor's end closes, for whatever reason, the keeper clears everything away.
 
 use super::launch::{Launch, Sig, User};
+use crate::limits::{Group, NotApplied};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -29,7 +30,10 @@ pub(super) enum Order {
 pub(super) enum Word {
     Opened(PathBuf),
     Launched {
-        pid: i32,
+        pid: u32,
+        /// The group it is in, if its limits need one.
+        group: Option<Group>,
+        not_applied: Vec<NotApplied>,
     },
     Done,
     /// The order could not be carried out.

@@ -1,0 +1,233 @@
+//! How much of its limits has a group used, and which of them held it back?
+//!
+//! Pure readers of the kernel's texts: `cgroups(7)`, and of the kernel's documentation `admin-guide/cgroup-v1/` and
+//! `admin-guide/cgroup-v2.rst`. Counters grow as long as the group lives, also over a restart of its node.
+
+use serde::Serialize;
+
+/// What a group has used, as far as its files tell. `None`: the kernel does not count it, or no limit needs the controller.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Usage {
+    /// Processor time, seconds.
+    pub cpu_seconds: Option<f64>,
+    /// Periods of the quota in which the group wanted to run.
+    pub periods: Option<u64>,
+    /// Those of them in which its quota was used up: the limit bound.
+    pub throttled: Option<u64>,
+    /// How long its processors stood still therefore, seconds, summed over processors.
+    pub throttled_seconds: Option<f64>,
+    /// Bytes, page cache included.
+    pub memory: Option<u64>,
+    /// The most it was, bytes.
+    pub memory_peak: Option<u64>,
+    /// Bytes; `None` when there is no bound.
+    pub memory_limit: Option<u64>,
+    /// How often an allocation met the bound; mostly page cache was given up then.
+    pub memory_failures: Option<u64>,
+    /// Processes that the kernel killed because nothing could be given up.
+    pub oom_kills: Option<u64>,
+    pub io: Option<Io>,
+}
+
+/// What the block layer did for a group, over all disks. In version 1 written-back pages are not the group's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Io {
+    pub reads: u64,
+    pub writes: u64,
+    /// Bytes.
+    pub read: u64,
+    /// Bytes.
+    pub written: u64,
+}
+
+/// A file that counts something, and thereby its form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// `cpu.stat`, of either version.
+    CpuStat,
+    /// `cpuacct.usage`.
+    CpuUsage,
+    /// `memory.usage_in_bytes`, `memory.current`.
+    Memory,
+    /// `memory.max_usage_in_bytes`, `memory.peak`.
+    MemoryPeak,
+    /// `memory.limit_in_bytes`, `memory.max`.
+    MemoryLimit,
+    /// `memory.failcnt`.
+    MemoryFailures,
+    /// `memory.oom_control`, `memory.events`.
+    MemoryEvents,
+    /// `blkio.throttle.io_serviced`.
+    IoServiced,
+    /// `blkio.throttle.io_service_bytes`.
+    IoBytes,
+    /// `io.stat`.
+    IoStat,
+}
+
+impl Usage {
+    /// Adds what one file says. What it does not say stays as it was.
+    pub fn take(&mut self, source: Source, text: &str) {
+        match source {
+            Source::CpuStat => {
+                let it = read_cpu_stat(text);
+                self.cpu_seconds = it.cpu_seconds.or(self.cpu_seconds);
+                self.periods = it.periods.or(self.periods);
+                self.throttled = it.throttled.or(self.throttled);
+                self.throttled_seconds = it.throttled_seconds.or(self.throttled_seconds);
+            }
+            Source::CpuUsage => self.cpu_seconds = number(text).map(|it| it as f64 / 1e9),
+            Source::Memory => self.memory = number(text),
+            Source::MemoryPeak => self.memory_peak = number(text),
+            // Version 1 says "no bound" by the largest multiple of a page below 2^63.
+            Source::MemoryLimit => self.memory_limit = number(text).filter(|it| *it < 1 << 62),
+            Source::MemoryFailures => self.memory_failures = number(text),
+            Source::MemoryEvents => {
+                self.memory_failures = value(text, "max").or(self.memory_failures);
+                self.oom_kills = value(text, "oom_kill").or(self.oom_kills);
+            }
+            Source::IoServiced => {
+                let (reads, writes) = both(text);
+                self.io = Some(Io { reads, writes, ..self.io.unwrap_or_default() });
+            }
+            Source::IoBytes => {
+                let (read, written) = both(text);
+                self.io = Some(Io { read, written, ..self.io.unwrap_or_default() });
+            }
+            Source::IoStat => self.io = Some(io_stat(text)),
+        }
+    }
+}
+
+/// Reads `cpu.stat` of either version; only what concerns processors is filled.
+pub fn read_cpu_stat(text: &str) -> Usage {
+    let nanos = value(text, "throttled_time").map(|it| it as f64 / 1e9);
+    let micros = |key: &str| value(text, key).map(|it| it as f64 / 1e6);
+    Usage {
+        cpu_seconds: micros("usage_usec"),
+        periods: value(text, "nr_periods"),
+        throttled: value(text, "nr_throttled"),
+        throttled_seconds: nanos.or_else(|| micros("throttled_usec")),
+        ..Usage::default()
+    }
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.trim().parse().ok()
+}
+
+/// The number on the line that begins with `key`.
+fn value(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|it| it.split_once(' ').filter(|it| it.0 == key)?.1.trim().parse().ok())
+}
+
+/// Reads and writes over all devices, from lines such as `254:0 Read 12`.
+fn both(text: &str) -> (u64, u64) {
+    let sum = |of: &str| {
+        let fields = text.lines().map(|it| it.split_whitespace().collect::<Vec<_>>());
+        let numbers = fields.filter_map(|it| match it[..] {
+            [_, kind, number] if kind == of => number.parse::<u64>().ok(),
+            _ => None,
+        });
+        numbers.sum()
+    };
+    (sum("Read"), sum("Write"))
+}
+
+/// From lines such as `254:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0`.
+fn io_stat(text: &str) -> Io {
+    let sum = |of: &str| {
+        let fields = text.split_whitespace().filter_map(|it| it.split_once('='));
+        fields.filter(|it| it.0 == of).filter_map(|it| it.1.parse::<u64>().ok()).sum()
+    };
+    Io { reads: sum("rios"), writes: sum("wios"), read: sum("rbytes"), written: sum("wbytes") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_both_versions() {
+        let check = |texts: &[(Source, &str)], expected: Usage| {
+            let mut usage = Usage::default();
+            texts.iter().for_each(|(source, text)| usage.take(*source, text));
+            assert_eq!(usage, expected, "{texts:?}");
+        };
+        check(&[], Usage::default());
+        // Linux 6.18, version 1: a shell that spun for a second at a quota of a tenth.
+        check(
+            &[
+                (
+                    Source::CpuStat,
+                    "nr_periods 101\nnr_throttled 99\nthrottled_time 1801234567\nnr_bursts 0\nburst_time 0\n",
+                ),
+                (Source::CpuUsage, "102345678\n"),
+                (Source::Memory, "1228800\n"),
+                (Source::MemoryPeak, "33554432\n"),
+                (Source::MemoryLimit, "33554432\n"),
+                (Source::MemoryFailures, "28\n"),
+                (Source::MemoryEvents, "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"),
+                (
+                    Source::IoServiced,
+                    "254:0 Read 412\n254:0 Write 3\n254:0 Sync 415\n254:0 Async 0\n254:0 Discard 0\n\
+                     254:0 Total 415\n7:0 Read 8\n7:0 Total 8\nTotal 423\n",
+                ),
+                (
+                    Source::IoBytes,
+                    "254:0 Read 3375104\n254:0 Write 12288\n254:0 Total 3387392\nTotal 3387392\n",
+                ),
+            ],
+            Usage {
+                cpu_seconds: Some(0.102_345_678),
+                periods: Some(101),
+                throttled: Some(99),
+                throttled_seconds: Some(1.801_234_567),
+                memory: Some(1_228_800),
+                memory_peak: Some(33_554_432),
+                memory_limit: Some(33_554_432),
+                memory_failures: Some(28),
+                oom_kills: Some(1),
+                io: Some(Io { reads: 420, writes: 3, read: 3_375_104, written: 12_288 }),
+            },
+        );
+        check(&[(Source::MemoryLimit, "9223372036854771712\n")], Usage::default());
+        // Version 2.
+        check(
+            &[
+                (
+                    Source::CpuStat,
+                    "usage_usec 102345\nuser_usec 100000\nsystem_usec 2345\nnice_usec 0\nnr_periods 101\n\
+                     nr_throttled 99\nthrottled_usec 1801234\nnr_bursts 0\nburst_usec 0\n",
+                ),
+                (Source::Memory, "1228800\n"),
+                (Source::MemoryPeak, "33554432\n"),
+                (Source::MemoryLimit, "max\n"),
+                (Source::MemoryEvents, "low 0\nhigh 0\nmax 28\noom 1\noom_kill 1\noom_group_kill 0\n"),
+                (
+                    Source::IoStat,
+                    "254:0 rbytes=3375104 wbytes=12288 rios=412 wios=3 dbytes=0 dios=0\n\
+                     7:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0\n",
+                ),
+            ],
+            Usage {
+                cpu_seconds: Some(0.102_345),
+                periods: Some(101),
+                throttled: Some(99),
+                throttled_seconds: Some(1.801_234),
+                memory: Some(1_228_800),
+                memory_peak: Some(33_554_432),
+                memory_failures: Some(28),
+                oom_kills: Some(1),
+                io: Some(Io { reads: 413, writes: 3, read: 3_379_200, written: 12_288 }),
+                ..Usage::default()
+            },
+        );
+        // The root group, and a kernel without a quota.
+        check(
+            &[(Source::CpuStat, "usage_usec 7\n"), (Source::IoStat, "")],
+            Usage { cpu_seconds: Some(7e-6), io: Some(Io::default()), ..Usage::default() },
+        );
+    }
+}
