@@ -221,3 +221,23 @@ impl<R: Recorder> Driver<'_, R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without `epoll_pwait2` a wait is rounded up to a whole millisecond, and every arrival would be late by half of one.
+    #[test]
+    fn a_short_wait_is_short() {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a file is free");
+        let timeout = Timespec { tv_sec: 0, tv_nsec: 50_000 };
+        let mut events = Vec::with_capacity(1);
+        let took = (0..200).map(|_| {
+            let begun = std::time::Instant::now();
+            epoll::wait(&epoll, spare_capacity(&mut events), Some(&timeout)).expect("nothing to go wrong");
+            begun.elapsed()
+        });
+        let shortest = took.min().expect("there are some");
+        assert!(shortest < std::time::Duration::from_millis(1), "the shortest of 200 waits took {shortest:?}");
+    }
+}
