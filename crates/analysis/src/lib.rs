@@ -6,7 +6,9 @@ mod aggregate;
 mod condition;
 #[cfg(test)]
 mod fixture;
+pub mod objective;
 mod progress;
+pub mod rule;
 pub mod strategy;
 mod summary;
 mod validity;

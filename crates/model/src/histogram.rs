@@ -57,6 +57,17 @@ impl Latency {
         (beyond >= Latency::TAIL).then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
     }
 
+    /// The same value with however few samples beyond it, for a rule that must decide each second; never for showing.
+    /// `None` without samples.
+    pub fn at_rank(&self, q: f64) -> Option<Nanos> {
+        (self.count() > 0).then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
+    }
+
+    /// Samples longer than `limit`; those that the histogram cannot tell from it are not among them.
+    pub fn above(&self, limit: Nanos) -> u64 {
+        self.count() - self.histogram.count_between(0, limit.0).min(self.count())
+    }
+
     /// `None` without samples.
     pub fn mean(&self) -> Option<Nanos> {
         (self.count() > 0).then(|| Nanos((self.sum / u128::from(self.count())) as u64))

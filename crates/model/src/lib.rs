@@ -5,10 +5,12 @@
 mod histogram;
 mod interval;
 mod measured;
+pub mod objective;
 pub mod observation;
 pub mod plan;
 mod record;
 mod schedule;
+pub mod stop;
 pub mod summary;
 mod time;
 

@@ -1,0 +1,315 @@
+//! Did a trial keep what was promised?
+//!
+//! An objective is `p99 < 200ms`, `p50 <= 5ms`, `mean < 10ms`, `max < 1s`, `errors < 1%`, `dropped < 0.1%`, `tps > 500`; an
+//! operation's name may stand before it: `transfer: p99 < 1s`. Times are response times, from the intended start, of
+//! transactions that ended well. Errors are failed and unknown transactions of all that were sent; dropped are arrivals
+//! that were not. A refused connection is no transaction.
+
+use crate::rule::Complaint;
+use model::Nanos;
+use model::objective::{Judged, Unit, Verdict};
+use model::summary::{Counts, Distribution, Group, Summary};
+
+/// One promise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Objective {
+    text: String,
+    /// Of all when `None`.
+    pub operation: Option<usize>,
+    pub figure: Figure,
+    pub relation: Relation,
+    /// Seconds, a share of 0..=1, or transactions per second.
+    pub bound: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Figure {
+    /// One of those that a summary has.
+    Quantile(Quantile),
+    Mean,
+    Max,
+    Errors,
+    Dropped,
+    Tps,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantile {
+    P50,
+    P90,
+    P95,
+    P99,
+    P999,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+}
+
+/// Figures by name, in the order in which they are offered.
+const FIGURES: [(&str, Figure); 10] = [
+    ("p50", Figure::Quantile(Quantile::P50)),
+    ("p90", Figure::Quantile(Quantile::P90)),
+    ("p95", Figure::Quantile(Quantile::P95)),
+    ("p99", Figure::Quantile(Quantile::P99)),
+    ("p99.9", Figure::Quantile(Quantile::P999)),
+    ("mean", Figure::Mean),
+    ("max", Figure::Max),
+    ("errors", Figure::Errors),
+    ("dropped", Figure::Dropped),
+    ("tps", Figure::Tps),
+];
+
+/// The longer one first.
+const RELATIONS: [(&str, Relation); 4] =
+    [("<=", Relation::AtMost), (">=", Relation::AtLeast), ("<", Relation::Below), (">", Relation::Above)];
+
+/// Reads one objective; `operations` in the order of a summary's scripts.
+pub fn parse(text: &str, operations: &[String]) -> Result<Objective, Complaint> {
+    let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    let wrong = |part: &str, instead: String| {
+        let found = if part.is_empty() { "nothing".to_owned() } else { format!("`{part}`") };
+        Complaint { offset: at(part), found, instead }
+    };
+    let Some((sign_at, (sign, relation))) = RELATIONS
+        .iter()
+        .filter_map(|it| Some((text.find(it.0)?, *it)))
+        .min_by_key(|(at, (sign, _))| (*at, std::cmp::Reverse(sign.len())))
+    else {
+        return Err(wrong(text.trim(), "an objective such as `p99 < 200ms`".into()));
+    };
+    let (left, right) = (text[..sign_at].trim(), text[sign_at + sign.len()..].trim());
+    let (operation, name) = match left.rsplit_once(':') {
+        None => (None, left),
+        Some((operation, name)) => {
+            let operation = operation.trim();
+            let Some(known) = operations.iter().position(|it| it == operation) else {
+                return Err(wrong(operation, format!("an operation: {}", operations.join(", "))));
+            };
+            (Some(known), name.trim())
+        }
+    };
+    let Some((_, figure)) = FIGURES.iter().find(|it| it.0 == name) else {
+        let known = FIGURES.map(|it| it.0).join(", ");
+        return Err(wrong(name, format!("one of {known}")));
+    };
+    let Some(bound) = figure.read(right) else {
+        let example = match figure.unit() {
+            Unit::Seconds => "a time such as `200ms` or `1.5s`",
+            Unit::Share => "a percentage such as `0.1%`",
+            Unit::PerSecond => "transactions per second, such as `500`",
+        };
+        return Err(wrong(right, example.into()));
+    };
+    if (*figure == Figure::Tps) != matches!(relation, Relation::Above | Relation::AtLeast) {
+        let instead = if *figure == Figure::Tps { "`>` or `>=`" } else { "`<` or `<=`" };
+        return Err(wrong(&text[sign_at..sign_at + sign.len()], instead.into()));
+    }
+    Ok(Objective { text: text.trim().to_owned(), operation, figure: *figure, relation, bound })
+}
+
+impl Figure {
+    fn unit(self) -> Unit {
+        match self {
+            Figure::Quantile(_) | Figure::Mean | Figure::Max => Unit::Seconds,
+            Figure::Errors | Figure::Dropped => Unit::Share,
+            Figure::Tps => Unit::PerSecond,
+        }
+    }
+
+    fn read(self, text: &str) -> Option<f64> {
+        let number =
+            |text: &str| text.trim_end().parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0);
+        match self.unit() {
+            Unit::PerSecond => number(text.strip_suffix("/s").unwrap_or(text)),
+            Unit::Share => number(text.strip_suffix('%')?).filter(|it| *it <= 100.0).map(|it| it / 100.0),
+            Unit::Seconds => {
+                let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0)];
+                units.iter().find_map(|(unit, size)| Some(number(text.strip_suffix(unit)?)? * size))
+            }
+        }
+    }
+}
+
+impl Objective {
+    /// As the user wrote it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn judge(&self, summary: &Summary) -> Judged {
+        let group = match self.operation {
+            None => Some(&summary.total),
+            Some(operation) => summary.scripts.get(operation).map(|it| &it.group),
+        };
+        let (measured, of) = group.map_or((None, 0), |it| self.figure.of(it));
+        // A bound that the longest one keeps, all quantiles keep; one that a lower quantile breaks, a higher one breaks.
+        let verdict = match (measured, group) {
+            (Some(it), _) => self.compare(it),
+            (None, Some(group)) => self.by_bounds(&group.response),
+            (None, None) => Verdict::Unknown,
+        };
+        let unit = self.figure.unit();
+        Judged { objective: self.text.clone(), verdict, unit, measured, bound: self.bound, of }
+    }
+
+    fn compare(&self, it: f64) -> Verdict {
+        let kept = match self.relation {
+            Relation::Below => it < self.bound,
+            Relation::AtMost => it <= self.bound,
+            Relation::Above => it > self.bound,
+            Relation::AtLeast => it >= self.bound,
+        };
+        if kept { Verdict::Kept } else { Verdict::Broken }
+    }
+
+    /// Of a quantile with too few samples beyond it: broken when a lower one is too long already.
+    fn by_bounds(&self, it: &Distribution) -> Verdict {
+        let Figure::Quantile(wanted) = self.figure else { return Verdict::Unknown };
+        let lower = Quantile::ALL.into_iter().take_while(|it| *it != wanted).filter_map(|q| q.of(it));
+        let broken = lower.map(Nanos::as_secs_f64).any(|it| self.compare(it) == Verdict::Broken);
+        if broken { Verdict::Broken } else { Verdict::Unknown }
+    }
+}
+
+impl Quantile {
+    const ALL: [Quantile; 5] = [Quantile::P50, Quantile::P90, Quantile::P95, Quantile::P99, Quantile::P999];
+
+    fn of(self, it: &Distribution) -> Option<Nanos> {
+        match self {
+            Quantile::P50 => it.p50,
+            Quantile::P90 => it.p90,
+            Quantile::P95 => it.p95,
+            Quantile::P99 => it.p99,
+            Quantile::P999 => it.p999,
+        }
+    }
+}
+
+impl Figure {
+    /// What was measured, and of how many.
+    fn of(self, it: &Group) -> (Option<f64>, u64) {
+        let Counts { ok, failed, unknown, dropped, .. } = it.counts;
+        let (executed, arrivals) = (ok + failed + unknown, ok + failed + unknown + dropped);
+        let share = |part: u64, of: u64| ((of > 0).then(|| part as f64 / of as f64), of);
+        let seconds = |time: Option<Nanos>| (time.map(Nanos::as_secs_f64), it.response.count);
+        match self {
+            Figure::Quantile(quantile) => seconds(quantile.of(&it.response)),
+            Figure::Mean => seconds(it.response.mean),
+            Figure::Max => seconds(it.response.max),
+            Figure::Errors => share(failed + unknown, executed),
+            Figure::Dropped => share(dropped, arrivals),
+            Figure::Tps => (Some(it.tps.0), ok),
+        }
+    }
+}
+
+/// All of `objectives`, in their order.
+pub fn judge(objectives: &[Objective], summary: &Summary) -> Vec<Judged> {
+    objectives.iter().map(|it| it.judge(summary)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{closed, quiet};
+    use crate::summary::summarise;
+    use model::summary::Server;
+    use model::{Code, Measured};
+
+    fn operations() -> Vec<String> {
+        ["pay", "look: up"].map(str::to_owned).to_vec()
+    }
+
+    /// A quiet run, spoiled: 7500 transactions of the first operation, 2500 of the second, of 2.5 ms each, 999/s.
+    #[track_caller]
+    fn check(objective: &str, spoil: impl FnOnce(&mut Measured), expected: &str) {
+        let mut measured = quiet();
+        spoil(&mut measured);
+        let summary = summarise(&measured, Server::default(), closed());
+        let it = parse(objective, &operations()).expect(objective).judge(&summary);
+        let seen = it.measured.map_or("-".to_owned(), |it| format!("{it:.6}"));
+        assert_eq!(format!("{:?} {seen} of {}", it.verdict, it.of), expected, "{objective}");
+    }
+
+    #[test]
+    fn kept_and_broken() {
+        for (objective, expected) in [
+            ("p99 < 200ms", "Kept 0.002500 of 10000"),
+            ("p99<2ms", "Broken 0.002500 of 10000"),
+            ("p50 <= 2500us", "Kept 0.002500 of 10000"),
+            ("p50 < 2500us", "Broken 0.002500 of 10000"),
+            ("mean < 0.01s", "Kept 0.002500 of 10000"),
+            ("max < 1m", "Kept 0.002500 of 10000"),
+            ("errors < 1%", "Kept 0.000000 of 10000"),
+            ("errors < 0%", "Broken 0.000000 of 10000"),
+            ("errors <= 0%", "Kept 0.000000 of 10000"),
+            ("dropped < 0.1 %", "Kept 0.000000 of 10000"),
+            ("tps > 998", "Kept 999.000000 of 10000"),
+            ("tps > 999", "Broken 999.000000 of 10000"),
+            ("tps >= 999/s", "Kept 999.000000 of 10000"),
+            ("pay: p99 < 1s", "Kept 0.002500 of 7500"),
+            ("look: up: p99 < 1s", "Kept 0.002500 of 2500"),
+        ] {
+            check(objective, |_| {}, expected);
+        }
+    }
+
+    #[test]
+    fn failures_and_what_was_dropped() {
+        let spoil = |it: &mut Measured| {
+            let cell = &mut it.interval.cells[1];
+            (0..100).for_each(|_| cell.failed.count(Code::SqlState(*b"40P01")));
+            (0..150).for_each(|_| cell.unknown.count(Code::RESET));
+            cell.dropped = 250;
+        };
+        check("errors < 3%", spoil, "Kept 0.024390 of 10250");
+        check("errors < 2%", spoil, "Broken 0.024390 of 10250");
+        check("dropped < 3%", spoil, "Kept 0.023810 of 10500");
+        check("look: up: errors < 5%", spoil, "Broken 0.090909 of 2750");
+        check("pay: errors < 5%", spoil, "Kept 0.000000 of 7500");
+    }
+
+    #[test]
+    fn too_little_to_tell() {
+        let few =
+            |count| move |it: &mut Measured| it.interval.cells[0].response = crate::fixture::millis(count, 5);
+        check("pay: p99 < 200ms", few(1000), "Kept 0.005000 of 1000");
+        check("pay: p99 < 200ms", few(900), "Unknown - of 900");
+        // It cannot be kept any more.
+        check("pay: p99 < 4ms", few(900), "Broken - of 900");
+        check("pay: p50 < 4ms", few(10), "Unknown - of 10");
+        let nothing = |it: &mut Measured| it.interval.clear();
+        for objective in ["p50 < 1s", "mean < 1s", "max < 1s", "errors < 1%", "dropped < 1%"] {
+            check(objective, nothing, "Unknown - of 0");
+        }
+        check("tps > 1", nothing, "Broken 0.000000 of 0");
+    }
+
+    #[test]
+    fn mistakes() {
+        for (objective, offset, found, instead) in [
+            ("", 0, "nothing", "an objective such as"),
+            ("p99 200ms", 0, "`p99 200ms`", "an objective such as"),
+            ("p98 < 1s", 0, "`p98`", "one of p50, p90,"),
+            ("p99 < 200", 6, "`200`", "a time such as"),
+            ("p99 <", 5, "nothing", "a time such as"),
+            ("p99 < -1s", 6, "`-1s`", "a time such as"),
+            ("errors < 1", 9, "`1`", "a percentage such as"),
+            ("errors < 101%", 9, "`101%`", "a percentage such as"),
+            ("tps > 5ms", 6, "`5ms`", "transactions per second"),
+            ("tps < 5", 4, "`<`", "`>` or `>=`"),
+            ("p99 >= 5ms", 4, "`>=`", "`<` or `<=`"),
+            ("buy: p99 < 1s", 0, "`buy`", "an operation: pay, look: up"),
+            ("  buy : p99 < 1s", 2, "`buy`", "an operation: pay, look: up"),
+        ] {
+            let it = parse(objective, &operations()).expect_err(objective);
+            assert_eq!((it.offset, it.found.as_str()), (offset, found), "{objective}");
+            assert!(it.instead.starts_with(instead), "{objective}: {}", it.instead);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Invented seconds, written as text.
+
+use super::Scene;
+use model::{Cell, ClientId, Code, Interval, Nanos, Outcome, Record, Sample, ScriptId, Tick};
+
+/// Operations `a` and `b`, at most 100 transactions under way.
+pub fn scene() -> Scene {
+    Scene { operations: vec!["a".into(), "b".into()], in_flight_max: 100, connect_each: false }
+}
+
+/// A second from words: `10ms*8` transactions that ended well, `net110*2`, `unknown104*1`, `http503*2`, `sql40P01*1`
+/// failures, `refused111*3` or `refused53300*3` connections, `dropped*2`, `flight7` under way, `postgres.cpu=5` a sample,
+/// with a label `postgres.cpu:user=5`. Without `*` once. After `b:` they are operation b's.
+pub fn tick(second: u64, text: &str) -> Tick {
+    let mut interval = Interval::new(&[0, 0]);
+    (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
+    let mut tick = Tick { second, interval, in_flight: 0, samples: Vec::new() };
+    let mut operation = 0;
+    for word in text.split_whitespace() {
+        if word == "b:" {
+            operation = 1;
+        } else if let Some((name, value)) = word.split_once('=') {
+            let (node, metric) = name.split_once('.').expect("node.metric");
+            let (series, label) = metric.split_once(':').unwrap_or((metric, ""));
+            tick.samples.push(Sample {
+                at: Nanos::from_secs(second),
+                node: node.to_owned().into(),
+                series: series.to_owned().into(),
+                label: label.to_owned().into(),
+                value: value.parse().expect("a number"),
+            });
+        } else if let Some(n) = word.strip_prefix("flight") {
+            tick.in_flight = n.parse().expect("a number");
+        } else {
+            let (what, n) = word.split_once('*').unwrap_or((word, "1"));
+            let n: u64 = n.parse().expect("a number");
+            if let Some(code) = what.strip_prefix("refused") {
+                (0..n).for_each(|_| tick.interval.refused.count(named(code)));
+            } else {
+                tick.interval.begun += n;
+                (0..n).for_each(|_| respond(&mut tick.interval.cells[operation], what));
+            }
+        }
+    }
+    tick
+}
+
+fn named(code: &str) -> Code {
+    match code.as_bytes().try_into() {
+        Ok(state) => Code::SqlState(state),
+        Err(_) => Code::Net(code.parse().expect("an errno")),
+    }
+}
+
+fn respond(cell: &mut Cell, what: &str) {
+    let number = |digits: &str| digits.parse().expect("a number");
+    let (outcome, millis) = if let Some(errno) = what.strip_prefix("net") {
+        (Outcome::Failed(Code::Net(number(errno))), 0)
+    } else if let Some(errno) = what.strip_prefix("unknown") {
+        (Outcome::Unknown(Code::Net(number(errno))), 0)
+    } else if let Some(status) = what.strip_prefix("http") {
+        (Outcome::Failed(Code::Http(number(status))), 0)
+    } else if let Some(state) = what.strip_prefix("sql") {
+        (Outcome::Failed(named(state)), 0)
+    } else if what == "dropped" {
+        (Outcome::Dropped, 0)
+    } else {
+        (Outcome::Ok, what.strip_suffix("ms").expect("milliseconds").parse().expect("a number"))
+    };
+    let finished = Nanos::from_millis(millis);
+    let (script, client) = (ScriptId(0), ClientId(0));
+    let (intended, started) = (Nanos::ZERO, Nanos::ZERO);
+    let record = Record { script, client, outcome, intended, started, finished, tries: 1 };
+    cell.record(&record, Nanos::MAX, Nanos::MAX);
+}

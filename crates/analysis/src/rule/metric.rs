@@ -1,0 +1,94 @@
+//! `metric_higher`, `metric_lower`: was a figure of the system out of bounds, second after second?
+//!
+//! A figure is a series' name, `pg_backends`, or one of several, `pg_backends:active`. Each node that matches and each
+//! label counts by its last sample of the second; one out of bounds is enough. Samples may come less often than seconds:
+//! one without a sample neither counts nor forgives.
+
+use super::arguments::Arguments;
+use super::window::Consecutive;
+use super::{Cause, Complaint, Difference, Watch};
+use model::{Sample, Tick};
+use std::cmp::Ordering;
+
+#[derive(Debug)]
+struct Metric {
+    /// `*` stands for any characters, `?` for one.
+    node: String,
+    series: String,
+    label: Option<String>,
+    bound: f64,
+    /// How a bad value compares with the bound.
+    bad: Ordering,
+    seconds: Consecutive,
+}
+
+impl Watch for Metric {
+    fn see(&mut self, tick: &Tick) -> Option<Cause> {
+        let wanted = |it: &&Sample| {
+            it.series == self.series
+                && self.label.as_ref().is_none_or(|label| it.label == *label)
+                && glob(self.node.as_bytes(), it.node.as_bytes())
+        };
+        let mut last: Vec<&Sample> = Vec::new();
+        for sample in tick.samples.iter().filter(wanted) {
+            match last.iter_mut().find(|it| it.node == sample.node && it.label == sample.label) {
+                Some(known) => *known = sample,
+                None => last.push(sample),
+            }
+        }
+        if last.is_empty() {
+            return None;
+        }
+        let bad = last.iter().any(|it| it.value.partial_cmp(&self.bound) == Some(self.bad));
+        self.seconds.see(tick, bad)
+    }
+}
+
+/// Whether `text` is what `pattern` describes.
+fn glob(pattern: &[u8], text: &[u8]) -> bool {
+    match pattern.split_first() {
+        None => text.is_empty(),
+        Some((b'*', rest)) => (0..=text.len()).any(|skip| glob(rest, &text[skip..])),
+        Some((b'?', rest)) => !text.is_empty() && glob(rest, &text[1..]),
+        Some((wanted, rest)) => text.first() == Some(wanted) && glob(rest, &text[1..]),
+    }
+}
+
+pub fn higher(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
+    build(from, Ordering::Greater)
+}
+
+pub fn lower(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
+    build(from, Ordering::Less)
+}
+
+fn build(from: &mut Arguments<'_>, bad: Ordering) -> Result<Box<dyn Watch>, Complaint> {
+    from.warnings.push(Difference::MissingMetric);
+    let node = from.next("a node's name, `*` for any")?.text.to_owned();
+    let metric = from.next("a metric's name")?.text;
+    let (series, label) = match metric.split_once(':') {
+        Some((series, label)) => (series.to_owned(), Some(label.to_owned())),
+        None => (metric.to_owned(), None),
+    };
+    let (bound, seconds) = (from.number()?, Consecutive::new(from.seconds()?));
+    Ok(Box::new(Metric { node, series, label, bound, bad, seconds }))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn globs() {
+        for (pattern, text, expected) in [
+            ("*", "", true),
+            ("*", "postgres", true),
+            ("post*", "postgres", true),
+            ("*gres", "postgres", true),
+            ("p?stgres", "postgres", true),
+            ("p?", "p", false),
+            ("postgres", "postgres2", false),
+            ("*x*", "postgres", false),
+        ] {
+            assert_eq!(super::glob(pattern.as_bytes(), text.as_bytes()), expected, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,498 @@
+use super::fixture::{scene, tick};
+use super::*;
+
+/// When `rule` first fires over `seconds`, the first of which is 0: `2<1` is at second 2 because of second 1. Every
+/// second is shown where it fires in a row, so it goes on as Tank's does until someone stops.
+#[track_caller]
+fn check(rule: &str, seconds: &[&str], expected: &str) {
+    let mut rule = parse(rule, &scene()).unwrap_or_else(|it| panic!("{rule}: {it:?}")).rule;
+    let fired = seconds.iter().enumerate().find_map(|(n, text)| rule.watch(&tick(n as u64, text)));
+    let shown = fired.map_or("-".to_owned(), |it| format!("{}<{}", it.at_second, it.cause_second));
+    assert_eq!(shown, expected, "{} over {seconds:?}", rule.text());
+}
+
+/// The same for several rules over the same seconds.
+#[track_caller]
+fn check_all(rows: &[(&str, &str)], seconds: &[&str]) {
+    rows.iter().for_each(|(rule, expected)| check(rule, seconds, expected));
+}
+
+const SLOW: &str = "1500ms*10";
+const FAST: &str = "60ms*10";
+
+#[test]
+fn mean_times() {
+    for (rule, seconds, expected) in [
+        ("time(100ms, 3s)", &["200ms"; 10][..], "2<0"),
+        ("time(100, 3)", &["200ms"; 10], "2<0"),
+        // A good second forgets the bad ones before it.
+        ("time(100ms, 3s)", &["200ms", "200ms", "10ms", "200ms", "200ms", "200ms"], "5<3"),
+        ("time(100ms, 3s)", &["200ms", "300ms*2", "400ms"], "2<0"),
+        // Strictly more.
+        ("time(200ms, 1)", &["200ms"; 3], "-"),
+        ("time(199ms, 1)", &["200ms"; 3], "0<0"),
+        // The mean, not each of them.
+        ("time(100ms, 1)", &["10ms*9 900ms*1"], "-"),
+        ("time(100ms, 1)", &["10ms*9 911ms*1"], "0<0"),
+        // A second without responses is good.
+        ("time(100ms, 2s)", &["", "", ""], "-"),
+        ("time(100ms, 2s)", &["200ms", "", "200ms", ""], "-"),
+        ("time(100ms, 2s)", &["net110*5", "sql40P01*5"], "-"),
+        // Of one operation.
+        ("time(100ms, 2s, b)", &["900ms"; 5], "-"),
+        ("time(100ms, 2s, b)", &["1ms*100 b: 900ms"; 5], "1<0"),
+        ("time(100ms, 2s)", &["1ms*100 b: 900ms"; 5], "-"),
+        ("time(100ms, 2s)", &["1ms b: 900ms"; 5], "1<0"),
+        ("time(1s500ms, 1m)", &["1600ms"; 60], "59<0"),
+    ] {
+        check(rule, seconds, expected);
+    }
+}
+
+#[test]
+fn quantiles() {
+    for (rule, seconds, expected) in [
+        ("quantile(99.0, 100ms, 2s)", &["200ms*10"; 5][..], "1<0"),
+        ("quantile(99, 100ms, 1s)", &["50ms*10"; 5], "-"),
+        ("quantile(50, 100ms, 1s)", &["50ms*6 900ms*4"], "-"),
+        ("quantile(75, 100ms, 1s)", &["50ms*6 900ms*4"], "0<0"),
+        ("quantile(100, 100ms, 1s)", &["50ms*999 900ms"], "0<0"),
+        ("quantile(99.9, 100ms, 1s)", &["50ms*998 900ms*2"], "0<0"),
+        ("quantile(99, 100ms, 1s)", &["", "net110*100"], "-"),
+        ("quantile(99, 100ms, 2s)", &["200ms", "", "200ms"], "-"),
+        // Each operation's own, or that of both together.
+        ("quantile(99, 100ms, 1s, b)", &["10ms*10 b: 500ms*10"], "0<0"),
+        ("quantile(99, 100ms, 1s, a)", &["10ms*10 b: 500ms*10"], "-"),
+        ("quantile(50, 100ms, 1s)", &["10ms*60 b: 500ms*50"], "-"),
+        ("quantile(50, 100ms, 1s)", &["10ms*50 b: 500ms*60"], "0<0"),
+    ] {
+        check(rule, seconds, expected);
+    }
+}
+
+#[test]
+fn statuses() {
+    for (rule, seconds, expected) in [
+        ("http(5xx, 1, 1s)", &["http500 1ms*9"][..], "0<0"),
+        ("http(5xx, 1, 1s)", &["1ms*10"], "-"),
+        ("http(5XX, 1, 1s)", &["http500 1ms*9"], "0<0"),
+        ("http(5xx, 10%, 1s)", &["http503*5 1ms*95"], "-"),
+        ("http(5xx, 10%, 1s)", &["http503*15 1ms*85"], "0<0"),
+        // From the level on.
+        ("http(5xx, 10%, 1s)", &["http503*10 1ms*90"], "0<0"),
+        ("http(5xx, 10%, 1s)", &["", ""], "-"),
+        ("http(5xx, 3, 2s)", &["http500*3"; 5], "1<0"),
+        ("http(5xx, 4, 2s)", &["http500*3"; 5], "-"),
+        ("http(5xx, 3, 3s)", &["http500*3", "http500*3", "http500*2", "http500*3"], "-"),
+        ("http(503, 2, 1)", &["http503*2 http502*9"], "0<0"),
+        ("http(503, 3, 1)", &["http503*2 http502*9"], "-"),
+        ("http(50x, 11, 1)", &["http503*2 http502*9 http510*9"], "0<0"),
+        ("http(50x, 12, 1)", &["http503*2 http502*9 http510*9"], "-"),
+        ("http(5xx , 1, 1s)", &["http500 1ms*9"], "0<0"),
+        // What ended well is a 200; what never got a status is a 0.
+        ("http(2xx, 90%, 1s)", &["1ms*9 http404"], "0<0"),
+        ("http(0, 3, 1s)", &["net110*2 sql40P01"], "0<0"),
+        ("http(5xx, 1, 1s, b)", &["http500*9"], "-"),
+        ("http(5xx, 50%, 1s, b)", &["1ms*90 b: http500*5 1ms*5"], "0<0"),
+    ] {
+        check(rule, seconds, expected);
+    }
+}
+
+#[test]
+fn network_codes() {
+    for (rule, seconds, expected) in [
+        // 0 is no failure, whatever the mask says.
+        ("net(0, 1, 1s)", &["1ms*10"][..], "-"),
+        ("net(x, 1, 1s)", &["1ms*10 sql40P01*5 http500*5"], "-"),
+        ("net(110, 1, 1s)", &["net110 1ms*9"], "0<0"),
+        ("net(110 , 1, 1s)", &["net110 1ms*9"], "0<0"),
+        ("net(11x, 2, 1s)", &["net110 unknown111 net104"], "0<0"),
+        ("net(11x, 3, 1s)", &["net110 unknown111 net104"], "-"),
+        ("net(xx, 50%, 1s)", &["net110*5 1ms*5"], "0<0"),
+        ("net(xx, 50%, 1s)", &["", ""], "-"),
+        // A refused connection is a failure of the network; a refused log-in is not.
+        ("net(111, 5, 1s)", &["refused111*5"], "0<0"),
+        ("net(xx, 5, 1s)", &["refused53300*5"], "-"),
+        ("net(xx, 50%, 1s)", &["refused111*5 1ms*6"], "-"),
+        ("net(xx, 1, 1s, a)", &["refused111*5"], "-"),
+        // Dropped arrivals got no response, so they have no code.
+        ("net(xx, 1, 1s)", &["dropped*50"], "-"),
+        ("net(xx, 100%, 1s)", &["dropped*50 net110"], "0<0"),
+    ] {
+        check(rule, seconds, expected);
+    }
+    // The founding test's: in each of ten seconds in a row at least 25 of any code but 0.
+    let bad = "net110*15 unknown104*9 net111 1ms*75";
+    check("net(xx,25,10)", &[bad; 12], "9<0");
+    check("net(xx,25,10)", &["net110*24 1ms*75"; 12], "-");
+    check("net(xx,25,10)", &["net110*250", "", "", "", "", "", "", "", "", ""], "-");
+    let interrupted: Vec<&str> = (0..25).map(|n| if n == 9 { "1ms" } else { bad }).collect();
+    check("net(xx,25,10)", &interrupted, "19<10");
+}
+
+#[test]
+fn a_refused_connection_is_not_counted_twice() {
+    let each = Scene { connect_each: true, ..scene() };
+    for (scene, expected) in [(scene(), true), (each, false)] {
+        let mut rule = parse("net(111, 2, 1)", &scene).expect("well-formed").rule;
+        assert_eq!(rule.watch(&tick(0, "net111 refused111")).is_some(), expected);
+    }
+}
+
+#[test]
+fn sql_states() {
+    for (rule, seconds, expected) in [
+        ("sql(40P01, 5, 3)", &["sql40P01*5 1ms*9"; 4][..], "2<0"),
+        ("sql(40P01, 5, 3)", &["sql40001*5 1ms*9"; 4], "-"),
+        ("sql(40xxx, 5, 1)", &["sql40001*3 sql40P01*2"], "0<0"),
+        ("sql(xxxxx, 5, 1)", &["sql23505*3 sql40P01*2 net110*9"], "0<0"),
+        ("sql(xxxxx, 6, 1)", &["sql23505*3 sql40P01*2 net110*9"], "-"),
+        // Refused log-ins are told by SQLSTATE.
+        ("sql(53xxx, 20%, 1)", &["1ms*80 refused53300*20"], "0<0"),
+        ("sql(53xxx, 20%, 1)", &["1ms*81 refused53300*20"], "-"),
+        ("sql(XX000, 1, 1)", &["sqlXX000"], "0<0"),
+        ("sql(XX000, 1, 1)", &["sql40000"], "-"),
+        ("total_sql(40P01, 10, 5)", &["sql40P01*2 1ms*8"; 6], "4<0"),
+        ("total_sql(40P01, 11, 5)", &["sql40P01*2 1ms*8"; 6], "-"),
+    ] {
+        check(rule, seconds, expected);
+    }
+}
+
+#[test]
+fn transactions_under_way() {
+    for (rule, seconds, expected) in [
+        ("instances(5, 2s)", &["flight7"; 4][..], "1<0"),
+        ("instances(7, 1s)", &["flight7"; 4], "-"),
+        ("instances(50%, 1s)", &["flight40", "flight50", "flight60"], "2<2"),
+        ("instances(5, 2s)", &["flight7", "flight5", "flight7", "flight8"], "3<2"),
+        ("instances(5, 2s)", &["", ""], "-"),
+    ] {
+        check(rule, seconds, expected);
+    }
+}
+
+#[test]
+fn elapsed_time() {
+    for (rule, expected) in [("limit(3)", "2<2"), ("limit(5s)", "4<4"), ("limit(1m)", "-")] {
+        check(rule, &[""; 10], expected);
+    }
+}
+
+#[test]
+fn metrics() {
+    for (rule, seconds, expected) in [
+        ("metric_higher(postgres, cpu, 0.9, 2)", &["postgres.cpu=0.95"; 3][..], "1<0"),
+        ("metric_higher(postgres, cpu, 0.95, 1)", &["postgres.cpu=0.95"; 3], "-"),
+        ("metric_lower(postgres, free, 5, 2)", &["postgres.free=4"; 3], "1<0"),
+        ("metric_lower(postgres, free, 4, 1)", &["postgres.free=4"; 3], "-"),
+        // Nothing is said by a second without a sample, neither that it is 0 nor that all is well.
+        ("metric_lower(postgres, free, 5, 2)", &["", "", "pooler.free=1", ""], "-"),
+        (
+            "metric_higher(postgres, cpu, 1, 3)",
+            &["postgres.cpu=2", "", "postgres.cpu=2", "", "postgres.cpu=2"],
+            "4<0",
+        ),
+        ("metric_higher(postgres, cpu, 1, 2)", &["postgres.cpu=2", "postgres.cpu=0", "postgres.cpu=2"], "-"),
+        ("metric_higher(p*, cpu, 1, 1)", &["host.cpu=9", "pooler.cpu=9"], "1<1"),
+        // The last sample of the second counts.
+        ("metric_higher(*, cpu, 1, 1)", &["a.cpu=9 a.cpu=0"], "-"),
+        ("metric_higher(*, cpu, 1, 1)", &["a.cpu=9 b.cpu=0"], "0<0"),
+        ("metric_higher(*, backends, 1, 1)", &["a.backends:idle=9 a.backends:active=0"], "0<0"),
+        ("metric_higher(*, backends:active, 1, 1)", &["a.backends:idle=9 a.backends:active=0"], "-"),
+    ] {
+        check(rule, seconds, expected);
+    }
+}
+
+#[test]
+fn times_over_a_window() {
+    for (rule, seconds, expected) in [
+        ("total_time(300ms, 70%, 3s)", &[SLOW; 10][..], "2<0"),
+        ("total_time(300ms, 70%, 3s)", &[FAST; 10], "-"),
+        // A share of the window's responses, not a mean of its seconds' shares.
+        ("total_time(300ms, 70%, 2s)", &["60ms*30", "1500ms*70"], "1<0"),
+        ("total_time(300ms, 70%, 2s)", &["60ms*31", "1500ms*69"], "-"),
+        ("total_time(300ms, 50%, 1s)", &["100ms*10 300ms*40 1000ms*50"], "0<0"),
+        ("total_time(300ms, 50%, 1s)", &["100ms*10 300ms*41 1000ms*49"], "-"),
+        ("total_time(300ms, 50%, 1s)", &["100ms*3 1500ms*7"], "0<0"),
+        ("total_time(300ms, 50%, 1s)", &["300ms*10"], "-"),
+        ("total_time(300ms, 100%, 2s)", &[FAST, SLOW, SLOW], "2<1"),
+        ("total_time(300ms, 70%, 2s, b)", &["60ms*90 b: 1500ms*10"; 5], "1<0"),
+        ("total_time(300ms, 70%, 2s, b)", &["1500ms*90 b: 60ms*10"; 5], "-"),
+        ("total_time(300ms, 100%, 2s, b)", &[FAST, "b: 1500ms*10", FAST], "1<0"),
+        ("total_time(300ms, 100%, 2s, b)", &[FAST; 5], "-"),
+        ("total_time(300ms, 1%, 2s)", &["", "", "", "net110*9"], "-"),
+        ("total_time(300ms, 100%, 2s)", &[SLOW, "", SLOW], "1<0"),
+    ] {
+        check(rule, seconds, expected);
+    }
+}
+
+/// The four rules on a window of codes, each with the bad code of its own: what `http500` is to the first, `net110` is to
+/// the second. To the negative ones whatever does not match is bad.
+fn families(level: &str) -> [(String, &'static str); 4] {
+    [
+        ("total_http(5xx", "http500"),
+        ("total_net(110", "net110"),
+        ("negative_http(2xx", "http500"),
+        ("negative_net(0", "net110"),
+    ]
+    .map(|(rule, bad)| (format!("{rule}, {level})"), bad))
+}
+
+#[test]
+fn codes_over_a_window() {
+    for (level, seconds, expected) in [
+        // A count is the sum over the window.
+        ("10, 5s", &["1ms*8 BAD*2"; 10][..], "4<0"),
+        ("11, 5s", &["1ms*8 BAD*2"; 10], "-"),
+        // Nothing before the window is full.
+        ("1, 3s", &["BAD*100"; 10], "2<0"),
+        // A level that is just reached.
+        ("10%, 2s", &["1ms*90 BAD*10"; 5], "1<0"),
+        ("10%, 2s", &["1ms*91 BAD*9"; 5], "-"),
+        ("29%, 1s", &["1ms*71 BAD*29"], "0<0"),
+        ("57%, 1s", &["1ms*43 BAD*57"], "0<0"),
+        ("58%, 3s", &["1ms*42 BAD*58"; 3], "2<0"),
+        // Each second's percentage weighs as much as another's.
+        ("50%, 2s", &["1ms*1000", "BAD*10"], "1<0"),
+        ("46%, 2s", &["1ms*100 BAD*900", "1ms*10"], "-"),
+        ("45%, 2s", &["1ms*100 BAD*900", "1ms*10"], "1<0"),
+        // One without responses has no percentage: neither Tank's 1 nor 0 nor 100.
+        ("50%, 2s", &["", "", ""], "-"),
+        ("1%, 2s", &["", "", ""], "-"),
+        ("1%, 2s", &["1ms*10", "", "1ms*10"], "-"),
+        ("100%, 2s", &["BAD*10", ""], "1<0"),
+        ("1, 2s", &["", "", ""], "-"),
+        // What has left the window is forgotten.
+        ("10, 3s", &["BAD*5", "1ms*5", "1ms*5", "BAD*5", "1ms*5", "1ms*5", "BAD*5"], "-"),
+        ("100%, 2s", &["1ms*10", "BAD*10", "BAD*10"], "2<1"),
+        // Of one operation.
+        ("50%, 2s, b", &["1ms*10 b: BAD*10"; 5], "1<0"),
+        ("50%, 2s, b", &["BAD*10 b: 1ms*10"; 5], "-"),
+        ("1, 2s, b", &["BAD*10"; 5], "-"),
+        ("1%, 2s, b", &["BAD*10"; 5], "-"),
+        ("50%, 2s, b", &["b: BAD*10", "1ms*1000"], "1<0"),
+    ] {
+        for (rule, bad) in families(level) {
+            let seconds: Vec<String> = seconds.iter().map(|it| it.replace("BAD", bad)).collect();
+            let seconds: Vec<&str> = seconds.iter().map(String::as_str).collect();
+            check(&rule, &seconds, expected);
+        }
+    }
+    let mixed = ["http500*3 http503*2 http524*2 http404*4 1ms*10"];
+    for (mask, matching) in [("5xx", 7), ("50x", 5), ("503", 2), ("5XX", 7), ("404", 4), ("2xx", 10)] {
+        check(&format!("total_http({mask}, {matching}, 1s)"), &mixed, "0<0");
+        check(&format!("total_http({mask}, {}, 1s)", matching + 1), &mixed, "-");
+        check(&format!("negative_http({mask}, {}, 1s)", 21 - matching), &mixed, "0<0");
+        check(&format!("negative_http({mask}, {}, 1s)", 22 - matching), &mixed, "-");
+    }
+}
+
+#[test]
+fn network_codes_over_a_window() {
+    // For the negative rule 0 is a code as any other.
+    let levels = ["1%", "50%", "100%", "1", "50", "100"];
+    for code in [1, 100] {
+        let (same, other) = (format!("net{code}*100"), format!("net{}*100", code + 1));
+        for level in levels {
+            check(&format!("negative_net({code}, {level}, 10s)"), &[same.as_str(); 20], "-");
+            check(&format!("negative_net({code}, {level}, 10s)"), &[other.as_str(); 12], "9<0");
+        }
+        for percent in [1, 50, 100] {
+            let rule = format!("negative_net({code}, {percent}%, 10s)");
+            let seconds = format!("net{code}*{} net110*{}", 1000 - 10 * percent, 10 * percent);
+            check(&rule, &[seconds.as_str(); 10], "9<0");
+            check(&format!("negative_net({code}, {percent}, 10s)"), &[""; 20], "-");
+        }
+    }
+    for level in levels {
+        check(&format!("negative_net(0, {level}, 10s)"), &["1ms*100"; 20], "-");
+        check(&format!("negative_net(0, {level}, 10s)"), &["net1*100"; 12], "9<0");
+        check(&format!("total_net(0, {level}, 1s)"), &["1ms*100"; 3], "-");
+    }
+    let rising: Vec<&str> = [["net110*40"; 5], ["net110*80"; 5]].concat();
+    check("negative_net(0, 50, 10s)", &rising, "9<0");
+    check("total_net(0, 1, 1s, a)", &["1ms*10"; 3], "-");
+    check("total_net(xx, 30, 3)", &["net104*5 unknown110*5 1ms"; 4], "2<0");
+    check("negative_net(xx, 1, 1)", &["net104*5 unknown110*5"; 4], "-");
+    check("negative_net(xx, 1, 1)", &["net104*5 1ms"; 4], "0<0");
+}
+
+#[test]
+fn trends() {
+    for (rule, seconds, expected) in [
+        // Changes are between seconds, so a window of three takes four.
+        (
+            "http_trend(2xx, 3s)",
+            &["1ms*100", "1ms*96 http500*4", "1ms*92 http500*8", "1ms*88 http500*12"][..],
+            "3<2",
+        ),
+        ("http_trend(2xx, 3s)", &["1ms*100"; 6], "-"),
+        ("http_trend(2xx, 3s)", &["1ms*50", "1ms*60", "1ms*70", "1ms*80", "1ms*90", "1ms*100"], "-"),
+        (
+            "http_trend(2xx, 3s)",
+            &["1ms*50 http500*50", "1ms*50 http500*40", "1ms*50 http500*30", "1ms*50"],
+            "-",
+        ),
+        // A mean change of −4 with an error of 6.
+        ("http_trend(2xx, 3s)", &["1ms*100", "1ms*90", "1ms*98", "1ms*88"], "-"),
+        (
+            "http_trend(2xx, 3s, b)",
+            &["1ms*300 b: 1ms*100", "1ms*310 b: 1ms*96", "1ms*320 b: 1ms*92", "b: 1ms*88"],
+            "3<2",
+        ),
+        (
+            "http_trend(2xx, 3s, b)",
+            &["1ms*300 b: 1ms", "1ms*250 b: 1ms", "1ms*200 b: 1ms", "1ms*150 b: 1ms"],
+            "-",
+        ),
+        ("http_trend(2xx, 3s)", &["", "", "", ""], "-"),
+        // One gap is no trend: its error is as large as the change.
+        ("http_trend(2xx, 3s)", &["1ms*100", "1ms*100", "1ms*100", "", "1ms*100", "1ms*100", "1ms*100"], "-"),
+        ("http_trend(5xx, 1s)", &["http500*9", "http500*8"], "1<1"),
+    ] {
+        check(rule, seconds, expected);
+    }
+}
+
+#[test]
+fn what_fired_is_told() {
+    let mut rule = parse(" net( xx , 2 , 2 ) ", &scene()).expect("well-formed").rule;
+    assert_eq!(rule.watch(&tick(0, "1ms*50")), None);
+    assert_eq!(rule.watch(&tick(1, "net110*3 1ms*97")), None);
+    let fired = Fired {
+        rule: "net( xx , 2 , 2 )".into(),
+        cause_second: 1,
+        at_second: 2,
+        rate_at_cause: PerSecond(100.0),
+        tank_rc: Some(23),
+    };
+    assert_eq!(rule.watch(&tick(2, "net110*2 1ms*7")), Some(fired.clone()));
+    // Whoever goes on is told again, of the same cause.
+    assert_eq!(rule.watch(&tick(3, "net110*2 1ms*7")), Some(Fired { at_second: 3, ..fired }));
+}
+
+#[test]
+fn the_first_of_several_rules() {
+    let ticks: Vec<Tick> = (0..9).map(|n| tick(n, "net110*3 200ms*97")).collect();
+    let rules = |texts: &[&str]| -> Vec<Rule> {
+        texts.iter().map(|it| parse(it, &scene()).expect("well-formed").rule).collect()
+    };
+    for (texts, expected) in [
+        (&["net(xx,3,5)", "time(100,2)"][..], Some("time(100,2)")),
+        (&["net(xx,3,2)", "time(100,2)"], Some("net(xx,3,2)")),
+        (&["net(xx,4,2)"], None),
+        (&[], None),
+    ] {
+        let fired = replay(&mut rules(texts), &ticks);
+        assert_eq!(fired.map(|it| it.rule).as_deref(), expected);
+    }
+}
+
+#[test]
+fn exit_statuses_are_tanks() {
+    let rows = [
+        ("time(1, 1)", Some(21)),
+        ("quantile(50, 1, 1)", Some(21)),
+        ("limit(1)", Some(21)),
+        ("http(5xx, 1, 1)", Some(22)),
+        ("net(xx, 1, 1)", Some(23)),
+        ("instances(1, 1)", Some(24)),
+        ("total_time(1, 1%, 1)", Some(25)),
+        ("total_http(5xx, 1, 1)", Some(26)),
+        ("total_net(xx, 1, 1)", Some(27)),
+        ("negative_http(2xx, 1, 1)", Some(28)),
+        ("negative_net(0, 1, 1)", Some(29)),
+        ("http_trend(2xx, 1)", Some(30)),
+        ("metric_higher(*, cpu, 1, 1)", Some(31)),
+        ("metric_lower(*, cpu, 1, 1)", Some(32)),
+        ("sql(40P01, 1, 1)", None),
+        ("total_sql(40P01, 1, 1)", None),
+    ];
+    for (rule, rc) in rows {
+        assert_eq!(parse(rule, &scene()).expect("well-formed").rule.tank_rc, rc, "{rule}");
+    }
+    assert_eq!(rows.len(), RULES.len());
+    check_all(&[("time(1, 1)", "0<0"), ("net(xx, 1, 1)", "-")], &["2ms"]);
+}
+
+#[test]
+fn mistakes() {
+    let operation = "an operation: a, b";
+    for (rule, offset, found, instead) in [
+        ("", 0, "nothing", "a rule such as"),
+        ("net", 0, "`net`", "a rule such as"),
+        ("  nett(xx,25,10)", 2, "`nett`", "one of time, quantile, http, net,"),
+        (
+            "steady_cumulative(10)",
+            0,
+            "`steady_cumulative`, which Yandex.Tank lists but cannot run",
+            "`quantile",
+        ),
+        ("net(xx,25,10", 12, "nothing", "`)`: `net(mask, N or P%, D[, operation])`"),
+        ("net(xx,25,10) time(1,1)", 14, "`time(1,1)`", "one rule only"),
+        ("net()", 4, "nothing", "a mask of codes: `net("),
+        ("net(xx)", 6, "nothing", "a count or a percentage: `net("),
+        ("net(xx,25)", 9, "nothing", "a number of seconds such as `10`: `net("),
+        ("net(xx,,10)", 7, "nothing", "a count or a percentage"),
+        ("net(xx, often, 10)", 8, "`often`", "a whole number from 1, or a percentage"),
+        ("net(xx, 1.5, 10)", 8, "`1.5`", "a whole number from 1, or a percentage"),
+        ("net(xx, 0, 10)", 8, "`0`", "a whole number from 1, or a percentage"),
+        ("net(xx, 0%, 10)", 8, "`0%`", "a whole number from 1, or a percentage"),
+        ("net(xx, 101%, 10)", 8, "`101%`", "a whole number from 1, or a percentage"),
+        ("net(xx, NaN%, 10)", 8, "`NaN%`", "a whole number from 1, or a percentage"),
+        ("net(xx, 10%, 10x)", 13, "`10x`", "whole seconds"),
+        ("net(xx, 10%, 500ms)", 13, "`500ms`", "whole seconds"),
+        ("net(xx, 10%, 1.5s)", 13, "`1.5s`", "whole seconds"),
+        ("net(xx, 10%, 0)", 13, "`0`", "whole seconds"),
+        ("net(xx, 10%, 10, c)", 17, "`c`", operation),
+        ("net(xx, 10%, 10, a, b)", 20, "`b`", "no more arguments: `net("),
+        ("net(40P01, 1, 1)", 4, "`40P01`", "an errno"),
+        ("http([45]xx, 1, 1)", 5, "`[45]xx`", "a status"),
+        ("sql(40, 1, 1)", 4, "`40`", "a SQLSTATE of five characters"),
+        ("sql(40p01, 1, 1)", 4, "`40p01`", "a SQLSTATE of five characters"),
+        ("time(fast, 10)", 5, "`fast`", "a time such as"),
+        ("time(1.5s, 10)", 5, "`1.5s`", "a time such as"),
+        ("quantile(p99, 1s, 10)", 9, "`p99`", "a quantile in percent"),
+        ("quantile(0, 1s, 10)", 9, "`0`", "a quantile in percent"),
+        ("total_time(300ms, 70%)", 21, "nothing", "a number of seconds"),
+        ("total_time(300ms, many%, 3s)", 18, "`many%`", "a whole number from 1, or a percentage"),
+        ("total_time(300ms, 70, 3s)", 18, "`70`", "a percentage: `70%`"),
+        ("http_trend(2xx)", 14, "nothing", "a number of seconds"),
+        ("limit(soon)", 6, "`soon`", "whole seconds"),
+        ("metric_higher(*, cpu, high, 1)", 22, "`high`", "a number such as"),
+        ("http(ё, 1, 1)", 5, "`ё`", "a status"),
+    ] {
+        let it = parse(rule, &scene()).expect_err(rule);
+        assert_eq!((it.offset, it.found.as_str()), (offset, found), "{rule}");
+        assert!(it.instead.starts_with(instead), "{rule}: {}", it.instead);
+    }
+}
+
+#[test]
+fn where_tank_does_otherwise() {
+    use Difference::*;
+    let times = || TimesOfFailures;
+    for (rule, expected) in [
+        ("net(xx,25,10)", vec![MaskOfX { mask: "xx".into() }]),
+        ("net(110,25,10)", vec![]),
+        ("http(5xx, 1, 1)", vec![]),
+        ("http(xxx, 1, 1)", vec![MaskOfX { mask: "xxx".into() }]),
+        ("quantile(99, 1s, 10)", vec![times()]),
+        ("quantile(99.9, 1s, 10)", vec![OtherQuantile { percent: 99.9 }, times()]),
+        ("time(1s, 10)", vec![times()]),
+        ("total_time(1s, 10%, 10)", vec![times(), RoundedLimit { limit_ms: 1000.0 }]),
+        ("total_net(110, 10%, 10)", vec![MeanOfPercents]),
+        ("total_net(110, 10, 10)", vec![]),
+        ("metric_lower(*, free, 1, 1)", vec![MissingMetric]),
+        ("instances(10, 1)", vec![]),
+        ("instances(10%, 1)", vec![Instances]),
+        ("sql(xxxxx, 1, 1)", vec![NotTanks]),
+        ("limit(10)", vec![]),
+    ] {
+        assert_eq!(parse(rule, &scene()).expect(rule).warnings, expected, "{rule}");
+    }
+}

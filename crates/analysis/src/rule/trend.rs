@@ -1,0 +1,51 @@
+//! `http_trend`: do responses with such a code become fewer?
+//!
+//! It fires when the mean change from second to second plus its standard error is below 0. As in Tank the changes begin
+//! with a 0 and with the first second's whole count, so that a window of n seconds says something from second n + 1 on.
+
+use super::arguments::Arguments;
+use super::codes::{Mask, Scope};
+use super::window::Window;
+use super::{Cause, Complaint, Watch};
+use model::Tick;
+use std::collections::VecDeque;
+
+#[derive(Debug)]
+struct Trend {
+    mask: Mask,
+    scope: Scope,
+    last: u64,
+    size: u64,
+    changes: VecDeque<f64>,
+    /// Of the changes but the first.
+    seconds: Window<()>,
+}
+
+impl Watch for Trend {
+    fn see(&mut self, tick: &Tick) -> Option<Cause> {
+        let matching = self.mask.count(tick, self.scope).matching;
+        self.changes.push_back(matching as f64 - self.last as f64);
+        self.last = matching;
+        self.seconds.push(tick, ());
+        if self.changes.len() as u64 > self.size {
+            self.changes.pop_front();
+        }
+        let (mean, error) = mean_and_error(&self.changes);
+        (mean + error < 0.0).then(|| self.seconds.cause()).flatten()
+    }
+}
+
+/// The mean and its standard error, √(Σ(x − mean)² / (n (n − 1))); 0 for one value.
+fn mean_and_error(values: &VecDeque<f64>) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|it| (it - mean) * (it - mean)).sum();
+    (mean, if n < 2.0 { 0.0 } else { (squares / n / (n - 1.0)).sqrt() })
+}
+
+pub fn build(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
+    let (mask, size) = (from.mask(Mask::http)?, from.seconds()?);
+    let scope = from.scope()?;
+    let changes = VecDeque::from([0.0]);
+    Ok(Box::new(Trend { mask, scope, last: 0, size, changes, seconds: Window::new((size - 1).max(1)) }))
+}
