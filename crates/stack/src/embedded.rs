@@ -82,13 +82,18 @@ pub struct Missing {
 /// The directory of unpacked servers, which the user that runs them can reach: below `XDG_CACHE_HOME` or `~/.cache`;
 /// `/var/cache` when we are root and those are closed to others.
 fn cache() -> Result<PathBuf, String> {
+    cache_of("postgresql")
+}
+
+/// The directory below `pgdyno` in that cache for one kind of things.
+pub(crate) fn cache_of(what: &str) -> Result<PathBuf, String> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let own = variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|it| it.join(".cache")));
     let other_user = User::unprivileged()?.is_some();
     let existing = |it: &Path| it.ancestors().find(|it| it.exists()).map(Path::to_owned);
     let reachable = |it: &PathBuf| !other_user || existing(it).is_some_and(|it| open_to_all(&it));
     let base = own.filter(reachable).or(other_user.then(|| "/var/cache".into()));
-    base.map(|it| it.join("pgdyno/postgresql"))
+    base.map(|it| it.join("pgdyno").join(what))
         .ok_or_else(|| "neither XDG_CACHE_HOME nor HOME is set".to_owned())
 }
 

@@ -3,6 +3,7 @@
 //! Finds, starts, stops and fills the processes under test. Knows neither load nor analysis.
 
 pub mod ask;
+pub mod chain;
 pub mod component;
 pub mod dataset;
 pub mod embedded;
@@ -10,3 +11,4 @@ pub mod find;
 pub mod host;
 pub mod limits;
 pub mod supervisor;
+pub mod tls_files;

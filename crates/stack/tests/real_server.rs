@@ -5,6 +5,7 @@
 
 mod real_server {
     mod ask;
+    mod chain;
     mod datasets;
     mod embedded;
     mod ends;

@@ -1,3 +1,151 @@
 //! Which kinds of node can the stack consist of?
+//!
+//! Each is a file here and a line in [`ALL`]. A component is pure: it is told what is wanted and answers which files and
+//! which arguments its program needs; [`crate::chain`] writes, starts and asks.
 
+pub mod haproxy;
+pub mod odyssey;
+pub mod pgbouncer;
 pub mod postgres;
+pub mod program;
+
+use crate::ask::Address;
+use crate::supervisor::{Sig, Step};
+use crate::tls_files::TlsFiles;
+use model::plan::{Kind, Node};
+use program::Names;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use wire::pg::Secret;
+
+/// Every component that we can start.
+pub const ALL: &[&dyn Component] = &[
+    &postgres::PostgresComponent,
+    &pgbouncer::PgBouncerComponent,
+    &odyssey::OdysseyComponent,
+    &haproxy::HaProxyComponent,
+];
+
+/// The component that starts such a node; `None` for what is attached.
+pub fn of(kind: &Kind) -> Option<&'static dyn Component> {
+    ALL.iter().copied().find(|it| it.is(kind))
+}
+
+/// One kind of node. Called by the chain, from its thread, whenever a node is to be started.
+pub trait Component: fmt::Debug + Sync {
+    /// How its program is called, asked and installed.
+    fn names(&self) -> &'static Names;
+
+    /// True for the kind it starts.
+    fn is(&self, kind: &Kind) -> bool;
+
+    /// What its program needs to be this node; or, in a sentence, why it cannot be.
+    fn recipe(&self, given: &Given<'_>) -> Result<Recipe, String>;
+}
+
+/// What a component is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    pub node: &'a Node,
+    /// Of the program: major and minor, such as (1, 18).
+    pub version: (u32, u32),
+    /// Where it is to wait for clients.
+    pub address: &'a Address,
+    /// There if any hop of the chain is protected.
+    pub tls: Option<&'a TlsFiles>,
+    /// Where it finds what serves it; `None` for PostgreSQL.
+    pub behind: Option<&'a Door<'a>>,
+    pub users: &'a Users,
+    /// The directory that its files will lie in, and that no one else writes to.
+    pub files: &'a Path,
+    /// A directory that it may write to: sockets, data.
+    pub home: &'a Path,
+    /// The machine's, in bytes.
+    pub memory: u64,
+}
+
+/// How a node reaches the one behind it.
+#[derive(Clone, Debug)]
+pub struct Door<'a> {
+    /// The name of the node.
+    pub name: &'a str,
+    pub address: Address,
+    pub tls: DoorTls,
+}
+
+/// What the node behind must show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DoorTls {
+    Off,
+    /// TLS, with any certificate.
+    Unchecked,
+    /// TLS, with a certificate for its address that this root has signed.
+    Checked {
+        root: PathBuf,
+    },
+}
+
+/// Who logs in.
+#[derive(Clone, Debug)]
+pub struct Users {
+    /// The application's.
+    pub app: User,
+    /// The database that the application uses.
+    pub database: String,
+    /// Who may use the consoles of poolers.
+    pub console: User,
+}
+
+#[derive(Clone, Debug)]
+pub struct User {
+    pub name: String,
+    pub password: Secret,
+}
+
+/// What makes a program the node wanted.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    /// Names in [`Given::files`], and contents, which may hold secrets. The first one is the configuration proper.
+    pub files: Vec<(String, String)>,
+    /// Arguments: no secrets.
+    pub arguments: Vec<String>,
+    pub stop: Vec<Step>,
+    /// What the kernel sends it if nobody is left to stop it.
+    pub orphaned: Sig,
+    /// The database by which its console is reached.
+    pub console: Option<&'static str>,
+    /// The socket that tells its statistics.
+    pub statistics: Option<PathBuf>,
+}
+
+impl Users {
+    /// The same without passwords, to show what was written.
+    pub fn masked(&self) -> Users {
+        let mask = |it: &User| User { name: it.name.clone(), password: Secret::new("***") };
+        Users { app: mask(&self.app), database: self.database.clone(), console: mask(&self.console) }
+    }
+}
+
+/// The host and port of libpq for an address: a directory stands for its Unix sockets.
+fn host_and_port(address: &Address) -> (String, String) {
+    match address {
+        Address::Tcp(it) => (it.ip().to_string(), it.port().to_string()),
+        Address::Unix(path) => {
+            let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+            let port = name.rsplit_once('.').map_or("5432", |it| it.1);
+            let directory = path.parent().unwrap_or(Path::new("/"));
+            (directory.display().to_string(), port.to_owned())
+        }
+    }
+}
+
+/// Our lines, without those that the user's settings set too, then the user's.
+fn with_settings<'a>(
+    ours: Vec<(&'a str, String)>,
+    settings: &'a [(String, String)],
+) -> Vec<(&'a str, String)> {
+    let free = |name: &str| settings.iter().all(|it| it.0 != name);
+    let mut all: Vec<_> = ours.into_iter().filter(|it| free(it.0)).collect();
+    all.extend(settings.iter().map(|(name, value)| (name.as_str(), value.clone())));
+    all
+}

@@ -1,11 +1,15 @@
 //! How does a throw-away PostgreSQL server come to be?
 
+use super::program::Names;
+use super::{Component, Given, Recipe, host_and_port, with_settings};
 use crate::ask::{Address, Connection, Error, Target};
 use crate::find::Installation;
 use crate::supervisor::{Answer, End, Failure, Launch, NodeId, Sig, Step, Supervisor, free_port};
+use crate::tls_files::TlsFiles;
+use model::plan::{Entrance, Kind, Limits};
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use wire::Code;
@@ -22,6 +26,7 @@ pub struct Postgres {
     pub sockets: PathBuf,
     password: Secret,
     name: String,
+    limits: Limits,
 }
 
 /// What a throw-away server may differ in.
@@ -32,11 +37,24 @@ pub struct Settings {
     pub max_connections: u32,
     /// Further lines for `postgresql.conf`; they win over ours.
     pub more: Vec<(String, String)>,
+    /// Clients may use TLS if given.
+    pub tls: Option<TlsFiles>,
+    /// What it may use of the machine.
+    pub limits: Limits,
+    /// Offers a port to listen on, anew when one is taken.
+    pub ports: fn() -> std::io::Result<u16>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { name: "postgres".to_owned(), max_connections: 200, more: Vec::new() }
+        Settings {
+            name: "postgres".to_owned(),
+            max_connections: 200,
+            more: Vec::new(),
+            tls: None,
+            limits: Limits::default(),
+            ports: free_port,
+        }
     }
 }
 
@@ -69,12 +87,14 @@ impl Postgres {
             sockets,
             password,
             name: name.clone(),
+            limits: settings.limits.clone(),
         };
         postgres.initdb(supervisor)?;
         postgres.configure(supervisor, settings)?;
         // A port that was free may be taken by now: the server says so at once, and we try another.
         for attempt in 1.. {
-            postgres.port = free_port().map_err(|it| Failure::new(name, "get a port", it.to_string()))?;
+            postgres.port =
+                (settings.ports)().map_err(|it| Failure::new(name, "get a port", it.to_string()))?;
             match postgres.launch(supervisor) {
                 Err(failure)
                     if attempt < 5 && failure.log.iter().any(|it| it.contains("Address already in use")) => {}
@@ -164,26 +184,26 @@ impl Postgres {
     }
 
     fn configure(&self, supervisor: &Supervisor, settings: &Settings) -> Result<(), Failure> {
-        let file = supervisor
-            .private_file(&format!("{}.conf", self.name), configuration(settings, memory()).as_bytes());
-        file.map(drop).map_err(|it| Failure::new(&self.name, "be configured", it.to_string()))
+        let text = configuration(settings, memory());
+        let failure = |it: std::io::Error| Failure::new(&self.name, "be configured", it.to_string());
+        // One of an earlier cluster of this name may lie there.
+        let name = file(&self.name);
+        let _ = std::fs::remove_file(supervisor.directory().join(&name));
+        supervisor.private_file(&name, text.as_bytes()).map(drop).map_err(failure)
     }
 
     fn launch(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
-        let config = supervisor.directory().join(format!("{}.conf", self.name));
+        let config = supervisor.directory().join(file(&self.name));
         let mut launch = Launch::new(&self.name, self.program("postgres"), &supervisor.home())
             .as_user(supervisor.user())
-            .arg(format!("--config-file={}", config.display()))
-            .arg("-D")
-            .arg(&self.data)
-            .arg(format!("--unix_socket_directories={}", self.sockets.display()))
-            .arg(format!("--port={}", self.port));
-        launch.stop = vec![
-            // Fast: sessions are rolled back and ended, a checkpoint is written.
-            Step { signal: Sig::Int, patience: Duration::from_secs(15) },
-            // Immediate: no checkpoint.
-            Step { signal: Sig::Quit, patience: Duration::from_secs(6) },
-        ];
+            .limited(&self.limits)
+            .args(arguments(
+                &config,
+                &self.data,
+                &self.sockets.display().to_string(),
+                &self.port.to_string(),
+            ));
+        launch.stop = stop();
         launch.orphaned = Sig::Quit;
         self.node = supervisor.launch(launch)?;
         let target = self.target();
@@ -195,8 +215,78 @@ impl Postgres {
     }
 }
 
+/// PostgreSQL as a part of a chain. Before it is started the first time, its cluster is made by [`Postgres`].
+#[derive(Debug)]
+pub struct PostgresComponent;
+
+static NAMES: Names = Names {
+    name: "PostgreSQL",
+    program: "postgres",
+    ask: "--version",
+    variable: "PGDYNO_POSTGRES",
+    how_to_get: "./x setup, or apt-get install postgresql postgresql-contrib",
+};
+
+impl Component for PostgresComponent {
+    fn names(&self) -> &'static Names {
+        &NAMES
+    }
+
+    fn is(&self, kind: &Kind) -> bool {
+        matches!(kind, Kind::Postgres(_))
+    }
+
+    fn recipe(&self, given: &Given<'_>) -> Result<Recipe, String> {
+        let Kind::Postgres(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
+        let name = &given.node.name;
+        let mut settings = Settings {
+            name: name.clone(),
+            max_connections: wanted.max_connections,
+            more: wanted.settings.clone(),
+            ..Settings::default()
+        };
+        if given.node.entrance == Entrance::Tls {
+            settings.tls = Some(given.tls.ok_or("there is no certificate for it")?.clone());
+        }
+        // It listens on a socket too, for those who look after it.
+        let (_, port) = host_and_port(given.address);
+        let config = given.files.join(file(name));
+        Ok(Recipe {
+            files: vec![(file(name), configuration(&settings, given.memory))],
+            arguments: arguments(&config, &given.home.join(name), &given.home.display().to_string(), &port),
+            stop: stop(),
+            orphaned: Sig::Quit,
+            console: None,
+            statistics: None,
+        })
+    }
+}
+
+fn file(name: &str) -> String {
+    format!("{name}.conf")
+}
+
+fn arguments(config: &Path, data: &Path, sockets: &str, port: &str) -> Vec<String> {
+    vec![
+        format!("--config-file={}", config.display()),
+        "-D".to_owned(),
+        data.display().to_string(),
+        format!("--unix_socket_directories={sockets}"),
+        format!("--port={port}"),
+    ]
+}
+
+fn stop() -> Vec<Step> {
+    vec![
+        // Fast: sessions are rolled back and ended, a checkpoint is written.
+        Step { signal: Sig::Int, patience: Duration::from_secs(15) },
+        // Immediate: no checkpoint.
+        Step { signal: Sig::Quit, patience: Duration::from_secs(6) },
+    ]
+}
+
 /// Ready means: it logs us in and answers.
-fn ready(target: &Target) -> Answer<()> {
+pub(crate) fn ready(target: &Target) -> Answer<()> {
     let asked = Connection::open(target, Duration::from_secs(5)).and_then(|mut it| it.query("select 1"));
     match asked {
         Ok(_) => Answer::Ready(()),
@@ -213,7 +303,7 @@ fn ready(target: &Target) -> Answer<()> {
 fn configuration(settings: &Settings, memory: u64) -> String {
     // A quarter of the memory, as the manual advises, but no more than a throw-away server should take.
     let shared_buffers = (memory / 4 / MIB).clamp(16, 512);
-    let ours = [
+    let mut ours = vec![
         ("listen_addresses", "127.0.0.1".to_owned()),
         ("unix_socket_permissions", "0700".to_owned()),
         ("max_connections", settings.max_connections.to_string()),
@@ -230,9 +320,13 @@ fn configuration(settings: &Settings, memory: u64) -> String {
         ("timezone", "UTC".to_owned()),
         ("lc_messages", "C".to_owned()),
     ];
+    if let Some(tls) = &settings.tls {
+        ours.push(("ssl", "on".to_owned()));
+        ours.push(("ssl_cert_file", tls.certificate.display().to_string()));
+        ours.push(("ssl_key_file", tls.key.display().to_string()));
+    }
     let mut text = String::from("# Written by pgdyno; ends with the server.\n");
-    let more = settings.more.iter().map(|(name, value)| (name.as_str(), value));
-    for (name, value) in ours.iter().map(|(name, value)| (*name, value)).chain(more) {
+    for (name, value) in with_settings(ours, &settings.more) {
         writeln!(text, "{name} = '{}'", value.replace('\'', "''")).expect("strings grow");
     }
     text
@@ -241,7 +335,7 @@ fn configuration(settings: &Settings, memory: u64) -> String {
 const MIB: u64 = 1024 * 1024;
 
 /// Physical memory of this machine, bytes; 1 GiB where the kernel does not tell.
-fn memory() -> u64 {
+pub(crate) fn memory() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|it| it.strip_prefix("MemTotal:"));
     let kib = line.and_then(|it| it.trim().strip_suffix(" kB")).and_then(|it| it.parse::<u64>().ok());
@@ -249,7 +343,7 @@ fn memory() -> u64 {
 }
 
 /// 144 random bits in hexadecimal.
-fn random_password() -> std::io::Result<Secret> {
+pub(crate) fn random_password() -> std::io::Result<Secret> {
     let bytes = crate::ask::nonce()?;
     Ok(Secret::new(bytes.iter().map(|it| format!("{it:02x}")).collect::<String>()))
 }
@@ -272,6 +366,6 @@ mod tests {
         check(1 << 10, &[], &["shared_buffers = '256MB'"]);
         check(1, &[], &["shared_buffers = '16MB'"]);
         let text = check(1, &[("fsync", "off"), ("search_path", "it's")], &["search_path = 'it''s'"]);
-        assert!(text.rfind("fsync = 'off'") > text.rfind("fsync = 'on'"), "the last one wins:\n{text}");
+        assert!(text.contains("fsync = 'off'") && !text.contains("fsync = 'on'"), "theirs wins:\n{text}");
     }
 }

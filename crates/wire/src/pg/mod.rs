@@ -17,3 +17,4 @@ pub use event::{Event, ProtocolError, Reply, Status};
 pub use frontend::{cancel_request, copy_data, copy_done, copy_fail, terminate};
 pub use login::{ChannelBinding, Encryption, Login, Methods, Secret, SslMode, Transport};
 pub use message::{Column, Columns, Notice, Row};
+pub use scram::verifier as scram_verifier;

@@ -1,0 +1,145 @@
+//! How is something reached that was there before?
+
+use super::{Kept, PATIENCE, Problem, Running, console, failed, in_database};
+use crate::ask::{Address, Target};
+use crate::component::{DoorTls, User};
+use crate::supervisor::Answer;
+use model::plan::{Attached, AttachedRole, Node};
+use model::summary::Hop;
+use rustix::process::getuid;
+use std::fs;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::sync::Arc;
+use wire::pg::conninfo::{self, File, HostSpec, Settings, Surroundings};
+use wire::pg::{Login, Secret, SslMode};
+
+/// The node, and, for those in front of it, who logs in there and to which database.
+pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<(User, String)>), Problem> {
+    let (entrance, version) = reach(node, &wanted.dsn, false)?;
+    let mut running = Running {
+        node: None,
+        program: None,
+        version,
+        admin: None,
+        statistics: None,
+        log: None,
+        arguments: Vec::new(),
+        configuration: Vec::new(),
+        hop: Hop::default(),
+        door: match entrance.login.ssl {
+            SslMode::Disable => DoorTls::Off,
+            _ => DoorTls::Unchecked,
+        },
+        kept: Kept::Attached,
+        plan: node.clone(),
+        entrance,
+    };
+    match (&wanted.admin, wanted.role) {
+        (Some(dsn), _) => {
+            let (console, version) = reach(node, dsn, true)?;
+            running.version = version;
+            running.admin = Some(console);
+        }
+        (None, AttachedRole::Postgres) => running.admin = Some(running.entrance.clone()),
+        (None, _) => {}
+    }
+    let login = &running.entrance.login;
+    let app = User {
+        name: login.user.clone(),
+        password: login.password.clone().unwrap_or_else(|| Secret::new("")),
+    };
+    let database = if login.database.is_empty() { login.user.clone() } else { login.database.clone() };
+    Ok((running, Some((app, database))))
+}
+
+/// The first host of a connection string that lets us in, and its version. Whether it speaks TLS is then settled: a hop
+/// that is protected at times is not one that can be compared.
+fn reach(node: &Node, dsn: &str, console: bool) -> Result<(Target, String), Problem> {
+    let impossible = |why: String| Problem::Impossible { node: node.name.clone(), why };
+    let settings = settings(dsn).map_err(impossible)?;
+    let mut tried = Vec::new();
+    for host in &settings.hosts {
+        for address in addresses(host).map_err(|it| failed(&node.name, "be found", &it))? {
+            let mut login = settings.login(host);
+            login.keep_parameters = true;
+            let target = Target { address, login: Arc::new(login) };
+            let connection = match target.open(PATIENCE) {
+                Ok(it) => it,
+                Err(error) => {
+                    tried.push(error.to_string());
+                    continue;
+                }
+            };
+            let settled = match (connection.protection().is_some(), settings.ssl) {
+                (true, SslMode::Prefer | SslMode::Allow) => SslMode::Require,
+                (true, it) => it,
+                (false, _) => SslMode::Disable,
+            };
+            let mut version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
+            if console && let Answer::Ready(it) = console::version(&target) {
+                version = it;
+            }
+            return Ok((settle(&target, settled), version));
+        }
+    }
+    Err(failed(&node.name, "be reached", &tried.join("; ")).into())
+}
+
+fn settle(target: &Target, ssl: SslMode) -> Target {
+    let mut target = in_database(target, &target.login.database);
+    let login: &mut Login = Arc::get_mut(&mut target.login).expect("it has just been made");
+    login.ssl = ssl;
+    login.keep_parameters = false;
+    target
+}
+
+/// Reads it with this process's environment and files. A password in it is refused: the file that it stands in is kept
+/// with the run.
+fn settings(dsn: &str) -> Result<Settings, String> {
+    let words =
+        |all: Vec<conninfo::Diagnostic>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let os_user = os_user();
+    let alone = Surroundings { env: &|_| None, read: &|_, _| None, os_user: &os_user };
+    if let Ok(it) = conninfo::resolve(Some(dsn), &[], alone)
+        && it.hosts.iter().any(|it| it.password.is_some())
+    {
+        return Err("a password stands in its address; give it by PGPASSWORD or a password file".to_owned());
+    }
+    let around = Surroundings {
+        env: &|name| std::env::var(name).ok(),
+        read: &|file, path| read(file, path),
+        os_user: &os_user,
+    };
+    conninfo::resolve(Some(dsn), &[], around).map_err(words)
+}
+
+/// A file's content, unless it is secret and others may read it; as libpq decides.
+fn read(file: File, path: &Path) -> Option<String> {
+    let about = fs::metadata(path).ok()?;
+    let forbidden = match (file, about.uid()) {
+        (File::Service | File::Certificate, _) => 0,
+        (File::Key, 0) => 0o027,
+        (File::Key | File::Passwords, _) => 0o077,
+    };
+    (about.permissions().mode() & forbidden == 0).then(|| fs::read_to_string(path).ok())?
+}
+
+fn os_user() -> String {
+    let uid = getuid().as_raw().to_string();
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let named = users.lines().map(|it| it.split(':').collect::<Vec<_>>());
+    let named = named.into_iter().find(|it| it.get(2) == Some(&uid.as_str()));
+    named.map(|it| it[0].to_owned()).or_else(|| std::env::var("USER").ok()).unwrap_or_default()
+}
+
+fn addresses(host: &HostSpec) -> Result<Vec<Address>, std::io::Error> {
+    if let Some(path) = host.socket() {
+        return Ok(vec![Address::Unix(path)]);
+    }
+    if let Some(ip) = host.address {
+        return Ok(vec![Address::Tcp(SocketAddr::new(ip, host.port))]);
+    }
+    Ok((host.host.as_str(), host.port).to_socket_addrs()?.map(Address::Tcp).collect())
+}

@@ -1,0 +1,70 @@
+//! Does a node serve?
+
+use super::{PATIENCE, Running};
+use crate::ask::{Connection, Error, Target};
+use crate::supervisor::{Answer, Failure, Supervisor};
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+use wire::Code;
+
+/// One try.
+const TRY: Duration = Duration::from_secs(5);
+
+/// Asks a node of ours until it serves: its console or statistics first, which are surely its own, then through it.
+pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut Running) -> Result<(), Failure> {
+    let Some(id) = node.node else { return Ok(()) };
+    if let Some(socket) = &node.statistics {
+        node.version = supervisor.await_ready(id, PATIENCE, || haproxy_version(socket))?;
+    }
+    if let Some(console) = &node.admin {
+        node.version = supervisor.await_ready(id, PATIENCE, || version(console))?;
+    }
+    supervisor.await_ready(id, PATIENCE, || serves(&node.entrance))
+}
+
+/// What a pooler's console tells of its version.
+pub(super) fn version(console: &Target) -> Answer<String> {
+    let asked = console.open(TRY).and_then(|mut it| {
+        let answer = it.query("show version")?;
+        let notice = it.notices.pop().map(|it| it.rsplit("  ").next().unwrap_or_default().to_owned());
+        Ok(answer.rows.into_iter().flatten().next().flatten().or(notice).unwrap_or_default())
+    });
+    asked.map_or_else(|it| not_yet(&it), Answer::Ready)
+}
+
+fn serves(target: &Target) -> Answer<()> {
+    let asked = Connection::open(target, TRY).and_then(|mut it| it.query("select 1"));
+    asked.map_or_else(|it| not_yet(&it), |_| Answer::Ready(()))
+}
+
+/// A refusal is not mended by waiting, unless the server is starting up (57P03); a closed door may be.
+fn not_yet<T>(error: &Error) -> Answer<T> {
+    match error.code() {
+        Code::SqlState(state) if &state != b"57P03" => Answer::Never(error.to_string()),
+        _ if matches!(error, Error::Protocol(_)) => Answer::Never(error.to_string()),
+        _ => Answer::NotYet(error.to_string()),
+    }
+}
+
+fn haproxy_version(socket: &Path) -> Answer<String> {
+    let text = match haproxy(socket, "show info") {
+        Ok(it) => it,
+        Err(it) => return Answer::NotYet(it.to_string()),
+    };
+    match text.lines().find_map(|it| it.strip_prefix("Version: ")) {
+        Some(it) => Answer::Ready(it.to_owned()),
+        None => Answer::NotYet("it does not tell its version".to_owned()),
+    }
+}
+
+/// One command to HAProxy's socket, and its whole answer.
+fn haproxy(socket: &Path, command: &str) -> io::Result<String> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(TRY))?;
+    stream.write_all(format!("{command}\n").as_bytes())?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text)?;
+    Ok(text)
+}

@@ -1,0 +1,368 @@
+//! Which nodes stand between a client and the rows, and how do they come and go?
+//!
+//! A chain is brought up from PostgreSQL to the entrance and asked at every step whether it serves. It can become another
+//! one: what is the same, and stands on the same, keeps running.
+
+mod attach;
+mod console;
+mod hop;
+mod problem;
+mod start;
+
+pub use problem::Problem;
+
+use crate::ask::{Address, Target};
+use crate::component::postgres::{Postgres, random_password};
+use crate::component::program::Programs;
+use crate::component::{DoorTls, User, Users};
+use crate::supervisor::{Answer, End, Failure, Launch, NodeId, Sig, Supervisor, free_port};
+use crate::tls_files::TlsFiles;
+use model::plan::{Entrance, Kind, Node, Stack};
+use model::summary::Hop;
+use start::Found;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wire::pg::{Login, Secret};
+
+/// The nodes of one stack, running. They end with the [`Supervisor`] that started them.
+#[derive(Debug)]
+pub struct Chain {
+    /// The entrance first, PostgreSQL last.
+    nodes: Vec<Running>,
+    /// Nodes that [`Chain::quiesce`] has stopped, the entrance first.
+    waiting: Vec<(Node, Found)>,
+    users: Users,
+    tls: Option<TlsFiles>,
+    ports: fn() -> io::Result<u16>,
+}
+
+/// A node that serves, or did when it was last asked.
+#[derive(Debug)]
+pub struct Running {
+    pub plan: Node,
+    /// `None` for what is attached.
+    pub node: Option<NodeId>,
+    pub program: Option<PathBuf>,
+    /// As it tells it.
+    pub version: String,
+    /// How the application reaches it.
+    pub entrance: Target,
+    /// The superuser of PostgreSQL; the console of a pooler, which takes the simple protocol only.
+    pub admin: Option<Target>,
+    /// The socket of HAProxy that tells its statistics.
+    pub statistics: Option<PathBuf>,
+    pub log: Option<PathBuf>,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Names and contents of its files, with `***` for secrets.
+    pub configuration: Vec<(String, String)>,
+    /// What the bytes on the way into it travel over, as it was found to be.
+    pub hop: Hop,
+    /// What those in front of it must insist on.
+    door: DoorTls,
+    kept: Kept,
+}
+
+/// What starts it again.
+#[derive(Debug)]
+enum Kept {
+    Postgres(Box<Postgres>),
+    Program { launch: Launch, found: Found },
+    Attached,
+}
+
+/// What happens while a chain comes up, to be told.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// PostgreSQL of this major version is being fetched.
+    Fetching(u32),
+    Starting(&'a Node),
+    Ready(&'a Running, Duration),
+    Stopping(&'a Node),
+}
+
+/// The application's user and database.
+const APP: &str = "app";
+/// Who looks at the consoles.
+const CONSOLE: &str = "pgdyno";
+/// No node that is in order takes longer to be ready.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl Chain {
+    /// Starts all nodes. If one cannot be had or does not come up, those already started are stopped again.
+    pub fn up(
+        supervisor: &mut Supervisor,
+        stack: &Stack,
+        programs: &Programs,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Chain, Problem> {
+        Chain::up_with(free_port, supervisor, stack, programs, tell)
+    }
+
+    /// The same, with ports from elsewhere; one that turns out to be taken is followed by another.
+    pub fn up_with(
+        ports: fn() -> io::Result<u16>,
+        supervisor: &mut Supervisor,
+        stack: &Stack,
+        programs: &Programs,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Chain, Problem> {
+        let secret =
+            || random_password().map_err(|it| Failure::new("stack", "get a password", it.to_string()));
+        let user = |name: &str| Ok::<User, Failure>(User { name: name.to_owned(), password: secret()? });
+        let users = Users { app: user(APP)?, database: APP.to_owned(), console: user(CONSOLE)? };
+        let mut chain = Chain { nodes: Vec::new(), waiting: Vec::new(), users, tls: None, ports };
+        match chain.become_(supervisor, stack, programs, tell) {
+            Ok(()) => Ok(chain),
+            Err(problem) => {
+                chain.down(supervisor, tell)?;
+                Err(problem)
+            }
+        }
+    }
+
+    /// Becomes this stack: nodes that are equal, run, and stand on such nodes stay; the others are stopped, the entrance
+    /// first, and the new ones started. Addresses of new nodes are new.
+    ///
+    /// Nothing is touched if the stack cannot be had. After a failure on the way what still runs is kept, and the chain
+    /// can be asked to become this or another stack again.
+    pub fn become_(
+        &mut self,
+        supervisor: &mut Supervisor,
+        stack: &Stack,
+        programs: &Programs,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), Problem> {
+        let mut found = Vec::new();
+        for node in &stack.nodes {
+            found.push((node.clone(), Found::of(node, programs, tell)?));
+        }
+        self.waiting.clear();
+        let mut same = 0;
+        let pairs = self.nodes.iter().rev().zip(stack.nodes.iter().rev());
+        for (old, new) in pairs {
+            if old.plan != *new || old.node.is_some_and(|it| supervisor.ended(it).is_some()) {
+                break;
+            }
+            same += 1;
+        }
+        while self.nodes.len() > same {
+            self.stop_first(supervisor, tell)?;
+        }
+        found.truncate(stack.nodes.len() - same);
+        self.put_in_front(supervisor, found, tell)
+    }
+
+    /// Stops all nodes, the entrance first.
+    pub fn down(
+        &mut self,
+        supervisor: &mut Supervisor,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), Failure> {
+        self.waiting.clear();
+        while !self.nodes.is_empty() {
+            self.stop_first(supervisor, tell)?;
+        }
+        Ok(())
+    }
+
+    /// The entrance first, PostgreSQL last.
+    pub fn nodes(&self) -> &[Running] {
+        &self.nodes
+    }
+
+    pub fn node(&self, name: &str) -> Option<&Running> {
+        self.nodes.iter().find(|it| it.plan.name == name)
+    }
+
+    /// What the load connects to. Changes when the first node is started anew, but for [`Chain::restart`].
+    pub fn entry(&self) -> &Target {
+        &self.nodes.first().expect("a chain that is up has nodes").entrance
+    }
+
+    /// The same for another database.
+    pub fn entry_to(&self, database: &str) -> Target {
+        in_database(self.entry(), database)
+    }
+
+    /// The database server, if it is a node of its own.
+    pub fn postgres(&self) -> Option<&Running> {
+        let attached = |it: &model::plan::Attached| it.role == model::plan::AttachedRole::Postgres;
+        self.nodes.last().filter(|it| match &it.plan.kind {
+            Kind::Postgres(_) => true,
+            Kind::Attached(it) => attached(it),
+            _ => false,
+        })
+    }
+
+    /// Who logs in, and the name of the application's database.
+    pub fn users(&self) -> &Users {
+        &self.users
+    }
+
+    /// Stops what stands in front of PostgreSQL and ends the application's sessions, so that its database can be dropped
+    /// or copied. Sessions of a server that is not ours are left alone.
+    pub fn quiesce(
+        &mut self,
+        supervisor: &mut Supervisor,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), Problem> {
+        let mut waiting = Vec::new();
+        while self.nodes.len() > 1 {
+            let first = &self.nodes[0];
+            let Kept::Program { found, .. } = &first.kept else { break };
+            waiting.push((first.plan.clone(), found.clone()));
+            self.stop_first(supervisor, tell)?;
+        }
+        waiting.append(&mut self.waiting);
+        self.waiting = waiting;
+        let Some(Running { node: Some(id), admin: Some(admin), plan, .. }) = self.nodes.last() else {
+            return Ok(());
+        };
+        if !matches!(plan.kind, Kind::Postgres(_)) {
+            return Ok(());
+        }
+        let user = &self.users.app.name;
+        let sql =
+            format!("select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = '{user}'");
+        let mut connection = admin.open(PATIENCE).map_err(|it| failed(&plan.name, "end sessions", &it))?;
+        supervisor.await_ready(*id, PATIENCE, || match connection.value(&sql) {
+            Ok(Some(it)) if it == "0" => Answer::Ready(()),
+            Ok(it) => Answer::NotYet(format!("{} sessions are left", it.unwrap_or_default())),
+            Err(it) => Answer::Never(it.to_string()),
+        })?;
+        Ok(())
+    }
+
+    /// Starts again what [`Chain::quiesce`] has stopped. Addresses are new: see [`Chain::entry`].
+    pub fn resume(
+        &mut self,
+        supervisor: &mut Supervisor,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), Problem> {
+        let waiting = std::mem::take(&mut self.waiting);
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        self.put_in_front(supervisor, waiting, tell)
+    }
+
+    /// Kills a node as a crash would; returns when it has ended. What is attached is not ours to kill.
+    pub fn kill(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<End, Failure> {
+        let (_, id) = self.ours(name)?;
+        supervisor.signal(id, Sig::Kill)?;
+        // Nothing is left to be stopped; this waits for the end.
+        supervisor.stop(id)
+    }
+
+    /// Starts a node again at its address, after it has been stopped in its own way if it still runs; returns when it
+    /// serves.
+    pub fn restart(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<(), Failure> {
+        let (at, id) = self.ours(name)?;
+        if let Kept::Postgres(postgres) = &mut self.nodes[at].kept {
+            postgres.restart(supervisor)?;
+            self.nodes[at].node = Some(postgres.node);
+            return Ok(());
+        }
+        if supervisor.ended(id).is_none() {
+            supervisor.stop(id)?;
+        }
+        let node = &mut self.nodes[at];
+        let Kept::Program { launch, .. } = &node.kept else { unreachable!("attached nodes have no number") };
+        remove_socket(&node.entrance.address);
+        node.node = Some(supervisor.launch(launch.clone())?);
+        console::await_service(supervisor, node)
+    }
+
+    /// Where a node of ours stands, and its number.
+    fn ours(&self, name: &str) -> Result<(usize, NodeId), Failure> {
+        let found = self.nodes.iter().position(|it| it.plan.name == name);
+        let id = found.and_then(|at| Some((at, self.nodes[at].node?)));
+        id.ok_or_else(|| Failure::new(name, "be found", "no node of ours has this name".to_owned()))
+    }
+
+    fn put_in_front(
+        &mut self,
+        supervisor: &mut Supervisor,
+        mut nodes: Vec<(Node, Found)>,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), Problem> {
+        let protected = nodes.iter().any(|it| it.0.entrance == Entrance::Tls);
+        if protected && self.tls.is_none() {
+            self.tls = Some(TlsFiles::make(supervisor)?);
+        }
+        while let Some((node, found)) = nodes.pop() {
+            tell(Step::Starting(&node));
+            let began = Instant::now();
+            let running = self.start(supervisor, node, found)?;
+            self.nodes.insert(0, running);
+            tell(Step::Ready(&self.nodes[0], began.elapsed()));
+        }
+        self.find_hops()
+    }
+
+    fn stop_first(
+        &mut self,
+        supervisor: &mut Supervisor,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), Failure> {
+        let first = self.nodes.remove(0);
+        let Some(id) = first.node else { return Ok(()) };
+        tell(Step::Stopping(&first.plan));
+        if supervisor.ended(id).is_none() {
+            supervisor.stop(id)?;
+        }
+        match &first.kept {
+            // Gigabytes, perhaps, and nobody will ask for them again.
+            Kept::Postgres(it) => drop(std::fs::remove_dir_all(&it.data)),
+            _ => remove_socket(&first.entrance.address),
+        }
+        Ok(())
+    }
+}
+
+impl Running {
+    /// True for what was there before, which is never stopped, limited or killed.
+    pub fn is_attached(&self) -> bool {
+        matches!(self.kept, Kept::Attached)
+    }
+}
+
+/// The same target with another database.
+pub fn in_database(target: &Target, database: &str) -> Target {
+    let old = &target.login;
+    let mut login = Login::new(&old.user, database);
+    login.password.clone_from(&old.password);
+    login.parameters.clone_from(&old.parameters);
+    login.keep_parameters = old.keep_parameters;
+    login.methods = old.methods;
+    login.channel_binding = old.channel_binding;
+    login.ssl = old.ssl;
+    login.tls.clone_from(&old.tls);
+    login.host.clone_from(&old.host);
+    Target { address: target.address.clone(), login: Arc::new(login) }
+}
+
+/// A log-in at a node of ours.
+fn login(user: &str, password: &Secret, database: &str, tls: Option<&TlsFiles>) -> Arc<Login> {
+    let mut login = Login::new(user, database);
+    login.password = Some(password.clone());
+    login.parameters.push(("application_name".to_owned(), "pgdyno".to_owned()));
+    if let Some(tls) = tls {
+        tls.protect(&mut login);
+    }
+    Arc::new(login)
+}
+
+/// The socket of a node that is gone would be in the way of the next.
+fn remove_socket(address: &Address) {
+    if let Address::Unix(path) = address {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+fn failed(node: &str, attempt: &str, why: &dyn std::fmt::Display) -> Failure {
+    Failure::new(node, attempt, why.to_string())
+}

@@ -1,0 +1,251 @@
+//! How does one node come up?
+
+use super::{Chain, Kept, PATIENCE, Problem, Running, Step, attach, console, failed, login, remove_socket};
+use crate::ask::{Address, Target};
+use crate::component::postgres::{Postgres, Settings, memory};
+use crate::component::program::{Program, Programs};
+use crate::component::{self, Door, DoorTls, Given};
+use crate::find::Installation;
+use crate::supervisor::{Failure, Launch, Supervisor};
+use crate::tls_files::TlsFiles;
+use model::plan::{self, Entrance, Kind, Node};
+use model::summary::Hop;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+/// The program that makes a node; nothing for what is attached.
+#[derive(Clone, Debug)]
+pub(super) enum Found {
+    Postgres(Installation),
+    Program(Program),
+    Attached,
+}
+
+/// How often a port may turn out to be taken.
+const PORTS: u32 = 5;
+
+impl Found {
+    pub(super) fn of(
+        node: &Node,
+        programs: &Programs,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Found, Problem> {
+        let least = match &node.kind {
+            Kind::Postgres(it) => {
+                let fetching = |major| tell(Step::Fetching(major));
+                return Ok(Found::Postgres(programs.postgres(it.version, fetching)?));
+            }
+            Kind::Attached(_) => return Ok(Found::Attached),
+            Kind::PgBouncer(it) => it.version,
+            Kind::Odyssey(_) | Kind::HaProxy(_) => None,
+        };
+        let component = component::of(&node.kind).expect("the table has every kind that we start");
+        Ok(Found::Program(programs.find(component.names(), least)?))
+    }
+}
+
+impl Chain {
+    /// Starts a node in front of the others.
+    pub(super) fn start(
+        &mut self,
+        supervisor: &mut Supervisor,
+        node: Node,
+        found: Found,
+    ) -> Result<Running, Problem> {
+        match (found, &node.kind) {
+            (Found::Postgres(installation), Kind::Postgres(wanted)) => {
+                let wanted = wanted.clone();
+                Ok(self.start_postgres(supervisor, node, &wanted, &installation)?)
+            }
+            (Found::Attached, Kind::Attached(wanted)) => {
+                let (running, app) = attach::attach(&node, wanted)?;
+                // The rest of the chain logs in as whom we were told to.
+                if let Some((user, database)) = app {
+                    self.users.app = user;
+                    self.users.database = database;
+                }
+                Ok(running)
+            }
+            (Found::Program(program), _) => self.start_program(supervisor, node, program),
+            (found, _) => unreachable!("{} was found for {}", debug(&found), node.name),
+        }
+    }
+
+    fn start_postgres(
+        &self,
+        supervisor: &mut Supervisor,
+        node: Node,
+        wanted: &plan::Postgres,
+        installation: &Installation,
+    ) -> Result<Running, Failure> {
+        let tls = self.tls.as_ref().filter(|_| node.entrance == Entrance::Tls);
+        let settings = Settings {
+            name: node.name.clone(),
+            max_connections: wanted.max_connections,
+            more: wanted.settings.clone(),
+            tls: tls.cloned(),
+            limits: node.limits.clone(),
+            ports: self.ports,
+        };
+        let postgres = Postgres::start(supervisor, installation, &settings)?;
+        let admin = postgres.target();
+        let address = match node.entrance {
+            Entrance::Unix => admin.address.clone(),
+            Entrance::Tcp | Entrance::Tls => postgres.target_tcp().address,
+        };
+        self.make_application(&node.name, &admin)?;
+        let component = component::of(&node.kind).expect("the table has PostgreSQL");
+        let home = supervisor.home();
+        let given = Given {
+            node: &node,
+            version: (installation.version.major, 0),
+            address: &address,
+            tls,
+            behind: None,
+            users: &self.users,
+            files: supervisor.directory(),
+            home: &home,
+            memory: memory(),
+        };
+        let recipe = component.recipe(&given).map_err(|it| failed(&node.name, "be written down", &it))?;
+        Ok(Running {
+            node: Some(postgres.node),
+            program: Some(installation.bin.join("postgres")),
+            version: installation.version.text.clone(),
+            entrance: self.entrance(address, tls),
+            admin: Some(admin),
+            statistics: None,
+            log: Some(log(supervisor, &node.name)),
+            arguments: recipe.arguments,
+            configuration: recipe.files,
+            hop: Hop::default(),
+            door: door(tls),
+            kept: Kept::Postgres(Box::new(postgres)),
+            plan: node,
+        })
+    }
+
+    /// The application's user and database.
+    fn make_application(&self, node: &str, admin: &Target) -> Result<(), Failure> {
+        let app = &self.users.app;
+        let failure = |it: crate::ask::Error| failed(node, "make the application's database", &it);
+        let bytes = crate::ask::nonce().map_err(|it| failed(node, "get a salt", &it))?;
+        let salt: [u8; 16] = bytes[..16].try_into().expect("16 of 18 bytes");
+        let verifier = wire::pg::scram_verifier(app.password.reveal(), &salt);
+        let mut connection = admin.open(PATIENCE).map_err(failure)?;
+        // Names are ours: they need no quotes.
+        let role = format!("create role {} login password '{verifier}'", app.name);
+        connection.query(&role).map_err(failure)?;
+        let database = format!("create database {} owner {}", self.users.database, app.name);
+        connection.query(&database).map_err(failure)?;
+        Ok(())
+    }
+
+    fn start_program(
+        &self,
+        supervisor: &mut Supervisor,
+        node: Node,
+        program: Program,
+    ) -> Result<Running, Problem> {
+        let impossible = |why: String| Problem::Impossible { node: node.name.clone(), why };
+        let component = component::of(&node.kind).expect("the table has every kind that we start");
+        let next = self.nodes.first().ok_or_else(|| impossible("nothing stands behind it".to_owned()))?;
+        let behind =
+            Door { name: &next.plan.name, address: next.entrance.address.clone(), tls: next.door.clone() };
+        let tls = self.tls.as_ref().filter(|_| node.entrance == Entrance::Tls);
+        let (files, home) = (supervisor.directory().to_owned(), supervisor.home());
+        for attempt in 1.. {
+            let port = (self.ports)().map_err(|it| failed(&node.name, "get a port", &it))?;
+            let address = match node.entrance {
+                Entrance::Unix => Address::Unix(home.join(format!(".s.PGSQL.{port}"))),
+                Entrance::Tcp | Entrance::Tls => Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
+            };
+            let given = Given {
+                node: &node,
+                version: program.version,
+                address: &address,
+                tls,
+                behind: Some(&behind),
+                users: &self.users,
+                files: &files,
+                home: &home,
+                memory: memory(),
+            };
+            let recipe = component.recipe(&given).map_err(impossible)?;
+            let masked = self.users.masked();
+            let shown = component.recipe(&Given { users: &masked, ..given }).map_err(impossible)?;
+            for (name, contents) in &recipe.files {
+                write(supervisor, name, contents).map_err(|it| failed(&node.name, "be configured", &it))?;
+            }
+            let mut launch = Launch::new(&node.name, &program.path, &home)
+                .as_user(supervisor.user())
+                .limited(&node.limits)
+                .args(&recipe.arguments);
+            launch.stop = recipe.stop;
+            launch.orphaned = recipe.orphaned;
+            remove_socket(&address);
+            let console = recipe.console.map(|database| {
+                let user = &self.users.console;
+                Target { address: address.clone(), login: login(&user.name, &user.password, database, tls) }
+            });
+            let mut running = Running {
+                node: Some(supervisor.launch(launch.clone())?),
+                program: Some(program.path.clone()),
+                version: program.text.clone(),
+                entrance: self.entrance(address, tls),
+                admin: console,
+                statistics: recipe.statistics,
+                log: Some(log(supervisor, &node.name)),
+                arguments: recipe.arguments,
+                configuration: shown.files,
+                hop: Hop::default(),
+                door: door(tls),
+                kept: Kept::Program { launch, found: Found::Program(program.clone()) },
+                plan: node.clone(),
+            };
+            match console::await_service(supervisor, &mut running) {
+                Ok(()) => return Ok(running),
+                Err(failure) => {
+                    if let Some(id) = running.node
+                        && supervisor.ended(id).is_none()
+                    {
+                        supervisor.stop(id)?;
+                    }
+                    let taken = failure.log.iter().any(|it| it.contains("Address already in use"));
+                    if !taken || attempt == PORTS {
+                        return Err(failure.into());
+                    }
+                }
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// How the application reaches a node of ours.
+    fn entrance(&self, address: Address, tls: Option<&TlsFiles>) -> Target {
+        let app = &self.users.app;
+        Target { address, login: login(&app.name, &app.password, &self.users.database, tls) }
+    }
+}
+
+/// Writes a private file, in place of one of an earlier node of the name.
+fn write(supervisor: &Supervisor, name: &str, contents: &str) -> std::io::Result<()> {
+    let _ = std::fs::remove_file(supervisor.directory().join(name));
+    supervisor.private_file(name, contents.as_bytes()).map(drop)
+}
+
+fn door(tls: Option<&TlsFiles>) -> DoorTls {
+    tls.map_or(DoorTls::Off, |it| DoorTls::Checked { root: it.root.clone() })
+}
+
+fn log(supervisor: &Supervisor, name: &str) -> std::path::PathBuf {
+    Path::new(supervisor.directory()).join("log").join(format!("{name}.log"))
+}
+
+fn debug(found: &Found) -> &'static str {
+    match found {
+        Found::Postgres(_) => "PostgreSQL",
+        Found::Program(_) => "a program",
+        Found::Attached => "nothing",
+    }
+}

@@ -1,0 +1,192 @@
+//! What does Odyssey need to be this node?
+//!
+//! Its console must never be asked `SHOW SERVER_PREP_STMTS`: version 1.5.2 crashes on it.
+
+use super::program::Names;
+use super::{Component, DoorTls, Given, Recipe, User, host_and_port, with_settings};
+use crate::ask::Address;
+use crate::supervisor::{Sig, Step};
+use model::plan::{Entrance, Kind, Odyssey, PoolMode};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+#[derive(Debug)]
+pub struct OdysseyComponent;
+
+static NAMES: Names = Names {
+    name: "Odyssey",
+    program: "odyssey",
+    ask: "--version",
+    variable: "PGDYNO_ODYSSEY",
+    how_to_get: "./x setup unpacks it on Debian; elsewhere build it and name it: PGDYNO_ODYSSEY=/path/to/odyssey",
+};
+
+/// The database that is its console.
+const CONSOLE: &str = "console";
+
+impl Component for OdysseyComponent {
+    fn names(&self) -> &'static Names {
+        &NAMES
+    }
+
+    fn is(&self, kind: &Kind) -> bool {
+        matches!(kind, Kind::Odyssey(_))
+    }
+
+    fn recipe(&self, given: &Given<'_>) -> Result<Recipe, String> {
+        let Kind::Odyssey(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
+        let name = &given.node.name;
+        let file = format!("{name}.conf");
+        Ok(Recipe {
+            arguments: vec![given.files.join(&file).display().to_string()],
+            files: vec![(file, configuration(wanted, given)?)],
+            stop: vec![
+                Step { signal: Sig::Int, patience: Duration::from_secs(2) },
+                Step { signal: Sig::Term, patience: Duration::from_secs(2) },
+            ],
+            orphaned: Sig::Kill,
+            console: Some(CONSOLE),
+            statistics: None,
+        })
+    }
+}
+
+fn configuration(wanted: &Odyssey, given: &Given<'_>) -> Result<String, String> {
+    let behind = given.behind.ok_or("there is nothing behind it")?;
+    let (host, port) = host_and_port(&behind.address);
+    let mut text = String::from("# Written by pgdyno.\n");
+    // One directory of sockets serves both sides.
+    let ours = matches!(given.address, Address::Unix(_)).then(|| host_and_port(given.address).0);
+    let theirs = matches!(behind.address, Address::Unix(_)).then(|| host.clone());
+    if let (Some(ours), Some(theirs)) = (&ours, &theirs)
+        && ours != theirs
+    {
+        return Err(format!("Odyssey knows one directory of sockets only; {} has another", behind.name));
+    }
+    let sockets = ours.or(theirs);
+    let home = given.home.display();
+    let mut top = vec![
+        ("daemonize", "no".to_owned()),
+        ("locks_dir", format!("\"{home}\"")),
+        ("log_format", "\"%p %t %l [%i %s] (%c) %m\\n\"".to_owned()),
+        ("log_to_stdout", "yes".to_owned()),
+        ("log_config", "no".to_owned()),
+        ("log_debug", "no".to_owned()),
+        ("log_session", "no".to_owned()),
+        ("log_query", "no".to_owned()),
+        ("log_stats", "no".to_owned()),
+        ("workers", wanted.workers.to_string()),
+        ("client_max", wanted.client_max.to_string()),
+        ("nodelay", "yes".to_owned()),
+    ];
+    if let Some(it) = sockets {
+        top.push(("unix_socket_dir", format!("\"{it}\"")));
+        top.push(("unix_socket_mode", "\"0700\"".to_owned()));
+    }
+    for (name, value) in top {
+        writeln!(text, "{name} {value}").expect("strings grow");
+    }
+
+    let mut listen = Vec::new();
+    match given.address {
+        Address::Tcp(it) => {
+            listen.push(("host", format!("\"{}\"", it.ip())));
+            listen.push(("port", it.port().to_string()));
+        }
+        // Without a host it is the socket.
+        Address::Unix(_) => listen.push(("port", host_and_port(given.address).1)),
+    }
+    match given.node.entrance {
+        Entrance::Tls => {
+            let tls = given.tls.ok_or("there is no certificate for it")?;
+            listen.push(("tls", "\"require\"".to_owned()));
+            listen.push(("tls_cert_file", format!("\"{}\"", tls.certificate.display())));
+            listen.push(("tls_key_file", format!("\"{}\"", tls.key.display())));
+        }
+        Entrance::Tcp | Entrance::Unix => listen.push(("tls", "\"disable\"".to_owned())),
+    }
+    section(&mut text, "", "listen", &listen);
+
+    let mut storage = vec![("type", "\"remote\"".to_owned())];
+    if matches!(behind.address, Address::Tcp(_)) {
+        storage.push(("host", format!("\"{host}\"")));
+    }
+    storage.push(("port", port));
+    match &behind.tls {
+        DoorTls::Off => storage.push(("tls", "\"disable\"".to_owned())),
+        DoorTls::Unchecked => storage.push(("tls", "\"require\"".to_owned())),
+        DoorTls::Checked { root } => {
+            storage.push(("tls", "\"verify_full\"".to_owned()));
+            storage.push(("tls_ca_file", format!("\"{}\"", root.display())));
+        }
+    }
+    section(&mut text, "", "storage \"behind\"", &storage);
+    section(&mut text, "", "storage \"local\"", &[("type", "\"local\"".to_owned())]);
+
+    let User { name, password } = &given.users.app;
+    let session = wanted.mode == PoolMode::Session;
+    let mode = match wanted.mode {
+        PoolMode::Session => "session",
+        PoolMode::Transaction => "transaction",
+        PoolMode::Statement => return Err("Odyssey has no statement mode".to_owned()),
+    };
+    let ours = vec![
+        ("authentication", "\"scram-sha-256\"".to_owned()),
+        ("password", format!("\"{}\"", password.reveal())),
+        ("storage", "\"behind\"".to_owned()),
+        ("storage_user", format!("\"{name}\"")),
+        ("storage_password", format!("\"{}\"", password.reveal())),
+        ("pool", format!("\"{mode}\"")),
+        ("pool_size", wanted.size.to_string()),
+        ("pool_timeout", (wanted.pool_timeout.0 / 1_000_000).to_string()),
+        // As PgBouncer does: what a session leaves behind is discarded, where sessions are lent.
+        ("pool_discard", if session { "yes" } else { "no" }.to_owned()),
+        ("pool_smart_discard", "no".to_owned()),
+        ("pool_reserve_prepared_statement", if session { "no" } else { "yes" }.to_owned()),
+        ("pool_cancel", "yes".to_owned()),
+        ("pool_rollback", "yes".to_owned()),
+        ("client_fwd_error", "yes".to_owned()),
+        ("application_name_add_host", "no".to_owned()),
+        ("log_debug", "no".to_owned()),
+    ];
+    let settings: Vec<_> = wanted.settings.iter().map(|(k, v)| (k.clone(), written(v))).collect();
+    let lines = with_settings(ours, &settings);
+    // Datasets may come in databases of other names.
+    for database in [format!("database \"{}\"", given.users.database), "database default".to_owned()] {
+        text.push('\n');
+        writeln!(text, "{database} {{").expect("strings grow");
+        section(&mut text, "\t", &format!("user \"{name}\""), &lines);
+        text.push_str("}\n");
+    }
+    let User { name, password } = &given.users.console;
+    text.push_str(&format!("\ndatabase \"{CONSOLE}\" {{\n"));
+    let console = [
+        ("authentication", "\"scram-sha-256\"".to_owned()),
+        ("password", format!("\"{}\"", password.reveal())),
+        ("role", "\"admin\"".to_owned()),
+        ("pool", "\"session\"".to_owned()),
+        ("storage", "\"local\"".to_owned()),
+    ];
+    section(&mut text, "\t", &format!("user \"{name}\""), &console);
+    text.push_str("}\n");
+    Ok(text)
+}
+
+fn section(text: &mut String, indent: &str, name: &str, lines: &[(&str, String)]) {
+    if indent.is_empty() {
+        text.push('\n');
+    }
+    writeln!(text, "{indent}{name} {{").expect("strings grow");
+    for (name, value) in lines {
+        writeln!(text, "{indent}\t{name} {value}").expect("strings grow");
+    }
+    writeln!(text, "{indent}}}").expect("strings grow");
+}
+
+/// A value as its files have it: numbers, `yes` and `no` as they are, texts in quotes.
+fn written(value: &str) -> String {
+    let bare = matches!(value, "yes" | "no")
+        || value.starts_with('"')
+        || (!value.is_empty() && value.bytes().all(|it| it.is_ascii_digit()));
+    if bare { value.to_owned() } else { format!("\"{value}\"") }
+}

@@ -1,0 +1,65 @@
+//! With which certificate do the nodes of one run prove who they are?
+//!
+//! A key of our own signs one certificate for all nodes of a run, so that every hop can be checked in full. Made by
+//! `rcgen` with `ring`, which TLS needs anyway: the program `openssl` is not everywhere, and would see the key.
+
+use crate::supervisor::{Failure, Supervisor};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use std::path::PathBuf;
+use std::sync::Arc;
+use wire::pg::{Login, SslMode};
+use wire::tls::{Identity, Versions, config};
+
+/// Files that only the stack's user and we can read; they end with the supervisor.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// Who signed: what every client checks with.
+    pub root: PathBuf,
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+    /// The content of `root`.
+    root_pem: Arc<str>,
+}
+
+/// The name by which nodes are reached and which the certificate is for.
+pub const HOST: &str = "127.0.0.1";
+
+impl TlsFiles {
+    pub fn make(supervisor: &Supervisor) -> Result<TlsFiles, Failure> {
+        let failure = |why: String| Failure::new("tls", "make a certificate", why);
+        let (root_pem, certificate, key) = certificates().map_err(|it| failure(it.to_string()))?;
+        let write = |name: &str, text: &str| {
+            supervisor.private_file(name, text.as_bytes()).map_err(|it| failure(it.to_string()))
+        };
+        Ok(TlsFiles {
+            root: write("tls-root.pem", &root_pem)?,
+            certificate: write("tls.pem", &certificate)?,
+            key: write("tls.key", &key)?,
+            root_pem: root_pem.into(),
+        })
+    }
+
+    /// Lets this log-in use TLS only, and only with a node that holds our certificate.
+    pub fn protect(&self, login: &mut Login) {
+        let identity = Identity { roots: Some(self.root_pem.as_bytes()), ..Identity::default() };
+        let terms = config(SslMode::VerifyFull, &identity, Versions::default());
+        login.ssl = SslMode::VerifyFull;
+        login.tls = Some(terms.expect("the root is one that we made"));
+        HOST.clone_into(&mut login.host);
+    }
+}
+
+/// The root, the nodes' certificate and its key, as PEM. ECDSA with P-256: every TLS library knows it.
+fn certificates() -> Result<(String, String, String), rcgen::Error> {
+    let mut root = CertificateParams::default();
+    root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    root.distinguished_name.push(DnType::CommonName, "pgdyno run");
+    let root_key = KeyPair::generate()?;
+    let root_certificate = root.self_signed(&root_key)?;
+    let mut node = CertificateParams::new([HOST.to_owned(), "localhost".to_owned()])?;
+    node.distinguished_name.push(DnType::CommonName, "pgdyno node");
+    node.use_authority_key_identifier_extension = true;
+    let key = KeyPair::generate()?;
+    let certificate = node.signed_by(&key, &Issuer::new(root, root_key))?;
+    Ok((root_certificate.pem(), certificate.pem(), key.serialize_pem()))
+}

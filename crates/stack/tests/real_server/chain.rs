@@ -1,0 +1,122 @@
+//! Does every chain serve, over the hops that were asked for?
+
+use super::server::{PATIENCE, keeper};
+use model::Nanos;
+use model::plan::{Entrance, HaProxy, Kind, Limits, Node, Odyssey, PgBouncer, PoolMode, Postgres, Stack};
+use model::summary::Hop;
+use stack::ask::Target;
+use stack::chain::{Chain, Problem};
+use stack::component::program::Programs;
+use stack::supervisor::Supervisor;
+
+/// A supervisor and what it runs.
+pub struct Stand {
+    pub chain: Chain,
+    pub supervisor: Supervisor,
+}
+
+impl Stand {
+    pub fn up(stack: &Stack) -> Result<Stand, Problem> {
+        let mut supervisor = Supervisor::start(&keeper()).unwrap_or_else(|it| panic!("{it}"));
+        let chain = Chain::up(&mut supervisor, stack, &Programs::here(), &mut |_| {})?;
+        Ok(Stand { chain, supervisor })
+    }
+
+    pub fn become_(&mut self, stack: &Stack) -> Result<(), Problem> {
+        self.chain.become_(&mut self.supervisor, stack, &Programs::here(), &mut |_| {})
+    }
+
+    /// The hops, the entrance first: `tcp unix`.
+    fn hops(&self) -> String {
+        let hops = self.chain.nodes().iter().map(|it| match &it.hop {
+            Hop::UnixSocket => "unix",
+            Hop::Tcp => "tcp",
+            Hop::TcpTls { version } if version == "1.3" => "tls",
+            Hop::TcpTls { .. } => "old tls",
+        });
+        hops.collect::<Vec<_>>().join(" ")
+    }
+}
+
+pub fn node(name: &str, entrance: Entrance, kind: Kind) -> Node {
+    Node { name: name.to_owned(), kind, entrance, limits: Limits::default() }
+}
+
+pub fn postgres(entrance: Entrance) -> Node {
+    let settings = vec![("shared_buffers".to_owned(), "16MB".to_owned())];
+    node("postgres", entrance, Kind::Postgres(Postgres { version: None, max_connections: 20, settings }))
+}
+
+pub fn pgbouncer(entrance: Entrance, mode: PoolMode) -> Node {
+    let it = PgBouncer { version: None, mode, size: 3, max_client_conn: 100, settings: Vec::new() };
+    node("pooler", entrance, Kind::PgBouncer(it))
+}
+
+pub fn odyssey(entrance: Entrance, mode: PoolMode) -> Node {
+    let pool_timeout = Nanos::from_millis(4000);
+    let it = Odyssey { mode, size: 3, workers: 1, client_max: 100, pool_timeout, settings: Vec::new() };
+    node("pooler", entrance, Kind::Odyssey(it))
+}
+
+pub fn haproxy(entrance: Entrance, maxconn: Option<u32>) -> Node {
+    let it =
+        HaProxy { maxconn, queue_timeout: Nanos::from_millis(300), check: Some(Nanos::from_millis(100)) };
+    node("balancer", entrance, Kind::HaProxy(it))
+}
+
+pub fn stack(nodes: &[Node]) -> Stack {
+    Stack { nodes: nodes.to_vec(), generator: Limits::default() }
+}
+
+/// What the entry answers to `sql` by the simple protocol.
+pub fn ask(target: &Target, sql: &str) -> String {
+    let answer = target.open(PATIENCE).and_then(|mut it| it.value(sql));
+    answer.map_or_else(|it| it.to_string(), |it| it.unwrap_or_default())
+}
+
+/// True where the problem is that a component cannot be had, which is told.
+pub fn skipped(problem: &Problem) -> bool {
+    if let Problem::Unavailable(it) = problem {
+        println!("skipped: {it}");
+        return true;
+    }
+    false
+}
+
+#[test]
+fn every_chain_serves_over_the_hops_that_were_asked_for() {
+    use Entrance::{Tcp, Tls, Unix};
+    use PoolMode::{Session, Statement, Transaction};
+    let mut stand = Stand::up(&stack(&[postgres(Tcp)])).unwrap_or_else(|it| panic!("{it}"));
+    let mut check = |nodes: &[Node], expected: &str| {
+        if let Err(problem) = stand.become_(&stack(nodes)) {
+            assert!(skipped(&problem), "{expected}: {problem}");
+            return;
+        }
+        assert_eq!(stand.hops(), expected);
+        assert_eq!(ask(stand.chain.entry(), "select current_user || ' ' || current_database()"), "app app");
+        let [name, wrong] = ["app", "wrong"];
+        let login = &stand.chain.entry().login;
+        assert_eq!((login.user.as_str(), login.database.as_str()), (name, name), "{wrong}");
+    };
+    for entrance in [(Unix, "unix"), (Tcp, "tcp"), (Tls, "tls")] {
+        let base = postgres(entrance.0);
+        check(std::slice::from_ref(&base), entrance.1);
+        for front in [(Unix, "unix"), (Tcp, "tcp"), (Tls, "tls")] {
+            let expected = format!("{} {}", front.1, entrance.1);
+            for mode in [Session, Transaction, Statement] {
+                check(&[pgbouncer(front.0, mode), base.clone()], &expected);
+            }
+            for mode in [Session, Transaction] {
+                check(&[odyssey(front.0, mode), base.clone()], &expected);
+            }
+            if (front.0 == Tls) == (entrance.0 == Tls) {
+                check(&[haproxy(front.0, Some(5)), base.clone()], &expected);
+            }
+        }
+    }
+    let base = postgres(Unix);
+    check(&[haproxy(Tcp, None), pgbouncer(Unix, Transaction), base.clone()], "tcp unix unix");
+    check(&[haproxy(Tls, None), pgbouncer(Tls, Session), base.clone()], "tls tls unix");
+    check(&[haproxy(Tls, Some(9)), odyssey(Tls, Transaction), base], "tls tls unix");
+}
