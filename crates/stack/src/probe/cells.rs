@@ -1,0 +1,75 @@
+//! Which figures do the cells of a table hold, found by the names of its columns?
+
+use super::{ReadError, Reading};
+use crate::ask;
+use model::Series;
+
+/// How the columns of a table become readings.
+pub(super) struct Table<'a> {
+    pub series: &'static [Series],
+    /// What a series' name begins with and its column's does not.
+    pub prefix: &'a str,
+    /// Columns that together tell which of several a row is about; they must be there.
+    pub labels: &'a [&'static str],
+    /// Multiplies a value of this column.
+    pub scale: fn(column: &str) -> f64,
+    /// Whether the row of these labels counts.
+    pub keep: fn(labels: &[&str]) -> bool,
+}
+
+impl Table<'_> {
+    /// A column whose name is that of a series, less the prefix, is a figure. Others, NULLs and what is no number give
+    /// nothing: versions differ in their columns.
+    pub(super) fn read(&self, answer: &ask::Answer, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+        let column = |name: &str| answer.columns.iter().position(|it| it == name);
+        let mut labels = Vec::new();
+        for &name in self.labels {
+            labels.push(column(name).ok_or(ReadError { line: 0, expected: name })?);
+        }
+        let name = |it: &'static Series| it.name.strip_prefix(self.prefix).unwrap_or(it.name);
+        let values: Vec<(&'static Series, usize, f64)> = self
+            .series
+            .iter()
+            .filter_map(|it| Some((it, column(name(it))?, (self.scale)(name(it)))))
+            .collect();
+        for row in &answer.rows {
+            let cell = |at: usize| row.get(at).and_then(Option::as_deref);
+            let its: Vec<&str> = labels.iter().map(|&it| cell(it).unwrap_or("")).collect();
+            if !(self.keep)(&its) {
+                continue;
+            }
+            for &(series, at, scale) in &values {
+                if let Some(value) = cell(at).and_then(number) {
+                    out.push(Reading { series, label: its.join("/"), value: value * scale });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads rows of `series`, `label` and `value`, as the probes of several questions in one ask for them.
+pub(super) fn long(
+    series: &'static [Series],
+    answer: &ask::Answer,
+    out: &mut Vec<Reading>,
+) -> Result<(), ReadError> {
+    let column = |name: &'static str| {
+        answer.columns.iter().position(|it| it == name).ok_or(ReadError { line: 0, expected: name })
+    };
+    let at = [column("series")?, column("label")?, column("value")?];
+    for (line, row) in answer.rows.iter().enumerate() {
+        let [name, label, value] = at.map(|it| row.get(it).and_then(Option::as_deref));
+        let expected = ReadError { line: line as u32 + 1, expected: "known series" };
+        let series = series.iter().find(|it| Some(it.name) == name).ok_or(expected)?;
+        if let Some(value) = value.and_then(number) {
+            out.push(Reading { series, label: label.unwrap_or("").to_owned(), value });
+        }
+    }
+    Ok(())
+}
+
+/// A finite number.
+pub(super) fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|it: &f64| it.is_finite())
+}

@@ -1,0 +1,63 @@
+//! How large may the pools be, and how many connections does each database have?
+
+use super::super::cells::Table;
+use super::super::{Answer, Ask, On, Probe, ReadError, Reading, SECOND, gauge};
+use super::of_clients;
+use model::{Series, Unit};
+
+pub(in super::super) static PGBOUNCER: Probe = Probe {
+    name: "pgbouncer_databases",
+    on: On::PgBouncer,
+    period: SECOND,
+    series: &OF_PGBOUNCER,
+    ask: |_| Some(Ask::Console("SHOW DATABASES")),
+    read: |answer, out| read(&OF_PGBOUNCER, "pgbouncer_", answer, out),
+};
+
+pub(in super::super) static ODYSSEY: Probe = Probe {
+    name: "odyssey_databases",
+    on: On::Odyssey,
+    period: SECOND,
+    series: &OF_ODYSSEY,
+    ask: |_| Some(Ask::Console("SHOW DATABASES")),
+    read: |answer, out| read(&OF_ODYSSEY, "odyssey_", answer, out),
+};
+
+static OF_PGBOUNCER: [Series; 5] = [
+    gauge(
+        "pgbouncer_pool_size",
+        Unit::Count,
+        "Servers that a pool, one user of the database, may have; SHOW DATABASES",
+    ),
+    gauge(
+        "pgbouncer_reserve_pool",
+        Unit::Count,
+        "Further ones for clients that wait long; until 1.23; SHOW DATABASES",
+    ),
+    gauge(
+        "pgbouncer_max_connections",
+        Unit::Count,
+        "Servers of all pools together; 0: no bound; SHOW DATABASES",
+    ),
+    gauge("pgbouncer_current_connections", Unit::Count, "Connections of all pools together; SHOW DATABASES"),
+    gauge("pgbouncer_paused", Unit::Count, "1 while paused; SHOW DATABASES"),
+];
+
+static OF_ODYSSEY: [Series; 2] = [
+    gauge(
+        "odyssey_pool_size",
+        Unit::Count,
+        "Servers that a pool, one user of the database, may have; SHOW DATABASES",
+    ),
+    gauge("odyssey_current_connections", Unit::Count, "Clients of the database; SHOW DATABASES"),
+];
+
+fn read(
+    series: &'static [Series],
+    prefix: &str,
+    answer: &Answer,
+    out: &mut Vec<Reading>,
+) -> Result<(), ReadError> {
+    let table = Table { series, prefix, labels: &["name"], scale: |_| 1.0, keep: |it| of_clients(it[0]) };
+    table.read(answer.rows()?, out)
+}

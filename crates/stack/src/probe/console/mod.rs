@@ -1,0 +1,37 @@
+//! What do the consoles of poolers tell?
+//!
+//! Columns differ by version and are found by name. Rows about the console itself are left out. Only the questions of
+//! this directory are ever sent: Odyssey 1.5.2 dies of another one.
+
+pub(super) mod clients;
+pub(super) mod databases;
+pub(super) mod pools;
+pub(super) mod servers;
+pub(super) mod stats;
+
+use super::{Answer, ReadError, Reading};
+use model::Series;
+use std::collections::BTreeMap;
+
+/// Whether a row is about a database of clients: neither a console nor Odyssey's sum over all.
+fn of_clients(database: &str) -> bool {
+    !["pgbouncer", "console", "aggregated", ""].contains(&database)
+}
+
+/// Counts rows by database, user and state.
+fn count_states(series: &'static Series, answer: &Answer, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    let rows = answer.rows()?;
+    let column = |name: &'static str| {
+        rows.columns.iter().position(|it| it == name).ok_or(ReadError { line: 0, expected: name })
+    };
+    let at = [column("database")?, column("user")?, column("state")?];
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for row in &rows.rows {
+        let cells = at.map(|it| row.get(it).and_then(Option::as_deref).unwrap_or(""));
+        if of_clients(cells[0]) {
+            *counts.entry(cells.join("/")).or_default() += 1;
+        }
+    }
+    out.extend(counts.into_iter().map(|(label, count)| Reading { series, label, value: count as f64 }));
+    Ok(())
+}

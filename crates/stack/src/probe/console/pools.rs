@@ -1,0 +1,95 @@
+//! How many clients and servers does each pool have, and who waits?
+
+use super::super::cells::Table;
+use super::super::{Answer, Ask, On, Probe, ReadError, Reading, SECOND, gauge};
+use super::of_clients;
+use model::{Series, Unit};
+
+pub(in super::super) static PGBOUNCER: Probe = Probe {
+    name: "pgbouncer_pools",
+    on: On::PgBouncer,
+    period: SECOND,
+    series: &OF_PGBOUNCER,
+    ask: |_| Some(Ask::Console("SHOW POOLS")),
+    read: |answer, out| {
+        let before = out.len();
+        read(&OF_PGBOUNCER, "pgbouncer_", answer, out)?;
+        add_micros(answer, &mut out[before..]);
+        Ok(())
+    },
+};
+
+pub(in super::super) static ODYSSEY: Probe = Probe {
+    name: "odyssey_pools",
+    on: On::Odyssey,
+    period: SECOND,
+    series: &OF_ODYSSEY,
+    ask: |_| Some(Ask::Console("SHOW POOLS")),
+    read: |answer, out| read(&OF_ODYSSEY, "odyssey_", answer, out),
+};
+
+static OF_PGBOUNCER: [Series; 9] = [
+    gauge(
+        "pgbouncer_cl_active",
+        Unit::Count,
+        "Clients that have a server, or are idle between transactions; SHOW POOLS",
+    ),
+    gauge("pgbouncer_cl_waiting", Unit::Count, "Clients that have asked and wait for a server; SHOW POOLS"),
+    gauge("pgbouncer_sv_active", Unit::Count, "Servers given to a client; SHOW POOLS"),
+    gauge("pgbouncer_sv_idle", Unit::Count, "Servers free to be given; SHOW POOLS"),
+    gauge(
+        "pgbouncer_sv_used",
+        Unit::Count,
+        "Free servers that are to be checked before they are given; SHOW POOLS",
+    ),
+    gauge("pgbouncer_sv_tested", Unit::Count, "Servers being reset or checked; SHOW POOLS"),
+    gauge("pgbouncer_sv_login", Unit::Count, "Servers being logged in to; SHOW POOLS"),
+    gauge(
+        "pgbouncer_cl_cancel_req",
+        Unit::Count,
+        "Requests to cancel not yet forwarded, until 1.17; SHOW POOLS",
+    ),
+    gauge(
+        "pgbouncer_maxwait",
+        Unit::Seconds,
+        "How long the first of the queue has waited; SHOW POOLS, maxwait and maxwait_us",
+    ),
+];
+
+static OF_ODYSSEY: [Series; 7] = [
+    gauge("odyssey_cl_active", Unit::Count, "Clients that have a server; SHOW POOLS"),
+    gauge(
+        "odyssey_cl_waiting",
+        Unit::Count,
+        "Clients without a server, idle ones included: no evidence of a queue; SHOW POOLS",
+    ),
+    gauge("odyssey_sv_active", Unit::Count, "Servers given to a client; SHOW POOLS"),
+    gauge("odyssey_sv_idle", Unit::Count, "Servers free to be given; SHOW POOLS"),
+    gauge("odyssey_sv_used", Unit::Count, "As PgBouncer's; SHOW POOLS"),
+    gauge("odyssey_sv_tested", Unit::Count, "As PgBouncer's; SHOW POOLS"),
+    gauge("odyssey_sv_login", Unit::Count, "As PgBouncer's; SHOW POOLS"),
+];
+
+fn read(
+    series: &'static [Series],
+    prefix: &str,
+    answer: &Answer,
+    out: &mut Vec<Reading>,
+) -> Result<(), ReadError> {
+    let labels = &["database", "user"];
+    let table = Table { series, prefix, labels, scale: |_| 1.0, keep: |it| of_clients(it[0]) };
+    table.read(answer.rows()?, out)
+}
+
+/// `maxwait` is in whole seconds; what is missing stands in a column of its own.
+fn add_micros(answer: &Answer, out: &mut [Reading]) {
+    static MICROS: [Series; 1] = [gauge("pgbouncer_maxwait_us", Unit::Seconds, "")];
+    let mut micros = Vec::new();
+    if read(&MICROS, "pgbouncer_", answer, &mut micros).is_err() {
+        return;
+    }
+    for reading in out.iter_mut().filter(|it| it.series.name == "pgbouncer_maxwait") {
+        let more = micros.iter().find(|it| it.label == reading.label);
+        reading.value += more.map_or(0.0, |it| it.value / 1e6);
+    }
+}

@@ -1,0 +1,70 @@
+//! How many transactions and queries went through each database, and how long did they take and wait?
+
+use super::super::cells::Table;
+use super::super::{Answer, Ask, On, Probe, ReadError, Reading, SECOND, counter};
+use super::of_clients;
+use model::{Series, Unit};
+
+pub(in super::super) static PGBOUNCER: Probe = Probe {
+    name: "pgbouncer_stats",
+    on: On::PgBouncer,
+    period: SECOND,
+    series: &OF_PGBOUNCER,
+    ask: |_| Some(Ask::Console("SHOW STATS")),
+    read: |answer, out| read(&OF_PGBOUNCER, "pgbouncer_", answer, out),
+};
+
+pub(in super::super) static ODYSSEY: Probe = Probe {
+    name: "odyssey_stats",
+    on: On::Odyssey,
+    period: SECOND,
+    series: &OF_ODYSSEY,
+    ask: |_| Some(Ask::Console("SHOW STATS")),
+    read: |answer, out| read(&OF_ODYSSEY, "odyssey_", answer, out),
+};
+
+static OF_PGBOUNCER: [Series; 8] = [
+    counter("pgbouncer_total_xact_count", Unit::Count, "Transactions; SHOW STATS"),
+    counter("pgbouncer_total_query_count", Unit::Count, "Queries; SHOW STATS"),
+    counter(
+        "pgbouncer_total_server_assignment_count",
+        Unit::Count,
+        "How often a client got a server, from 1.23; SHOW STATS",
+    ),
+    counter("pgbouncer_total_received", Unit::Bytes, "Received from clients; SHOW STATS"),
+    counter("pgbouncer_total_sent", Unit::Bytes, "Sent to clients; SHOW STATS"),
+    counter(
+        "pgbouncer_total_xact_time",
+        Unit::Seconds,
+        "Time in transactions, idle within them included; SHOW STATS",
+    ),
+    counter("pgbouncer_total_query_time", Unit::Seconds, "Time in queries; SHOW STATS"),
+    counter("pgbouncer_total_wait_time", Unit::Seconds, "Time that clients waited for a server; SHOW STATS"),
+];
+
+/// `total_sent` is left out: Odyssey 1.5 never counts it. Databases of one server and name are one row.
+static OF_ODYSSEY: [Series; 7] = [
+    counter("odyssey_total_xact_count", Unit::Count, "Transactions; SHOW STATS"),
+    counter("odyssey_total_query_count", Unit::Count, "Queries; SHOW STATS"),
+    counter(
+        "odyssey_total_server_assignment_count",
+        Unit::Count,
+        "How often a client got a server; SHOW STATS",
+    ),
+    counter("odyssey_total_received", Unit::Bytes, "Received from clients; SHOW STATS"),
+    counter("odyssey_total_xact_time", Unit::Seconds, "Time in transactions; SHOW STATS"),
+    counter("odyssey_total_query_time", Unit::Seconds, "Time in queries; SHOW STATS"),
+    counter("odyssey_total_wait_time", Unit::Seconds, "Time that clients waited for a server; SHOW STATS"),
+];
+
+fn read(
+    series: &'static [Series],
+    prefix: &str,
+    answer: &Answer,
+    out: &mut Vec<Reading>,
+) -> Result<(), ReadError> {
+    // Times are in microseconds.
+    let scale = |column: &str| if column.ends_with("_time") { 1e-6 } else { 1.0 };
+    let table = Table { series, prefix, labels: &["database"], scale, keep: |it| of_clients(it[0]) };
+    table.read(answer.rows()?, out)
+}

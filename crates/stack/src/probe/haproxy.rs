@@ -1,0 +1,131 @@
+//! What does HAProxy's stats socket tell?
+
+use super::cells::{Table, number};
+use super::{Ask, On, Probe, ReadError, Reading, SECOND, counter, gauge};
+use crate::ask;
+use model::{Series, Unit};
+
+pub(super) static STAT: Probe = Probe {
+    name: "haproxy_stat",
+    on: On::HaProxy,
+    period: SECOND,
+    series: &OF_STAT,
+    ask: |_| Some(Ask::Stats("show stat")),
+    read: |answer, out| read_stat(answer.text(0)?, out),
+};
+
+pub(super) static INFO: Probe = Probe {
+    name: "haproxy_info",
+    on: On::HaProxy,
+    period: SECOND,
+    series: &OF_INFO,
+    ask: |_| Some(Ask::Stats("show info")),
+    read: |answer, out| read_info(answer.text(0)?, out),
+};
+
+/// Labels are proxy and server, which is `FRONTEND` or `BACKEND` for the sums; management.txt, "9.1. CSV format".
+static OF_STAT: [Series; 17] = [
+    gauge("haproxy_qcur", Unit::Count, "Connections that wait for a slot of a server; show stat, qcur"),
+    gauge(
+        "haproxy_qtime",
+        Unit::Seconds,
+        "How long the last 1,024 connections waited on average; show stat, qtime",
+    ),
+    gauge("haproxy_ctime", Unit::Seconds, "How long connecting to the server took them; show stat, ctime"),
+    gauge("haproxy_scur", Unit::Count, "Sessions; show stat, scur"),
+    gauge("haproxy_slim", Unit::Count, "How many there may be; show stat, slim"),
+    counter("haproxy_stot", Unit::Count, "Sessions since the start; show stat, stot"),
+    counter("haproxy_bin", Unit::Bytes, "Bytes from clients; show stat, bin"),
+    counter("haproxy_bout", Unit::Bytes, "Bytes to clients; show stat, bout"),
+    counter("haproxy_dcon", Unit::Count, "Connections denied by a rule; show stat, dcon"),
+    counter("haproxy_ereq", Unit::Count, "Errors of clients; show stat, ereq"),
+    counter("haproxy_econ", Unit::Count, "Connections to servers that failed; show stat, econ"),
+    counter("haproxy_eresp", Unit::Count, "Errors of servers; show stat, eresp"),
+    counter("haproxy_wretr", Unit::Count, "Attempts to connect that were repeated; show stat, wretr"),
+    counter("haproxy_wredis", Unit::Count, "Sessions given to another server; show stat, wredis"),
+    counter("haproxy_chkdown", Unit::Count, "Changes from up to down; show stat, chkdown"),
+    counter("haproxy_downtime", Unit::Seconds, "How long it was down; show stat, downtime"),
+    gauge(
+        "haproxy_up",
+        Unit::Count,
+        "1 while it takes sessions, 0 while it is down or in maintenance; show stat, status",
+    ),
+];
+
+static OF_INFO: [Series; 5] = [
+    gauge("haproxy_CurrConns", Unit::Count, "Connections of clients; show info"),
+    gauge("haproxy_Maxconn", Unit::Count, "How many there may be; show info"),
+    counter("haproxy_CumConns", Unit::Count, "Connections since the start; show info"),
+    gauge(
+        "haproxy_Idle_pct",
+        Unit::Share,
+        "Share of time that its threads slept, of the last second; show info",
+    ),
+    gauge("haproxy_Run_queue", Unit::Count, "Tasks that are due; show info"),
+];
+
+fn read_stat(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    let mut answer = read_csv(text)?;
+    // Words become a figure of their own: `UP`, `UP 1/3`, `OPEN`, `DOWN`, `MAINT`, `DRAIN`, `NOLB`, `no check`.
+    if let Some(at) = answer.columns.iter().position(|it| it == "status") {
+        answer.columns.push("up".to_owned());
+        for row in &mut answer.rows {
+            let status = row.get(at).cloned().flatten();
+            let down = |it: &String| it.starts_with("DOWN") || it.starts_with("MAINT");
+            row.push(status.map(|it| if down(&it) { "0" } else { "1" }.to_owned()));
+        }
+    }
+    let scale = |column: &str| if ["qtime", "ctime"].contains(&column) { 1e-3 } else { 1.0 };
+    let labels = &["pxname", "svname"];
+    let table = Table { series: &OF_STAT, prefix: "haproxy_", labels, scale, keep: |_| true };
+    table.read(&answer, out)
+}
+
+fn read_info(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    let before = out.len();
+    for (key, value) in text.lines().filter_map(|it| it.split_once(": ")) {
+        let series = OF_INFO.iter().find(|it| it.name.strip_prefix("haproxy_") == Some(key));
+        if let Some((series, value)) = series.zip(number(value)) {
+            let value = if series.unit == Unit::Share { value / 100.0 } else { value };
+            out.push(Reading { series, label: String::new(), value });
+        }
+    }
+    if out.len() == before { Err(ReadError { line: 0, expected: "known line" }) } else { Ok(()) }
+}
+
+/// A table from HAProxy's CSV: names behind `# ` on the first line, cells by RFC 4180; an empty cell is NULL.
+pub fn read_csv(text: &str) -> Result<ask::Answer, ReadError> {
+    let header =
+        text.trim_start().strip_prefix("# ").ok_or(ReadError { line: 1, expected: "header `# `" })?;
+    let mut rows = records(header).into_iter();
+    let columns = rows.next().unwrap_or_default();
+    let rows = rows
+        // The answer ends with an empty line.
+        .filter(|row| row.iter().any(|it| !it.is_empty()))
+        .map(|row| row.into_iter().map(|it| Some(it).filter(|it| !it.is_empty())).collect())
+        .collect();
+    Ok(ask::Answer { columns, rows, tag: String::new() })
+}
+
+/// Cells of all lines. Quotes may enclose commas, line ends and doubled quotes.
+fn records(text: &str) -> Vec<Vec<String>> {
+    let mut records = vec![vec![String::new()]];
+    let mut quoted = false;
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let record = records.last_mut().expect("one is there from the start");
+        let cell = record.last_mut().expect("one is there from the start");
+        match letter {
+            '"' if quoted && letters.peek() == Some(&'"') => {
+                letters.next();
+                cell.push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => record.push(String::new()),
+            '\n' if !quoted => records.push(vec![String::new()]),
+            '\r' if !quoted => {}
+            letter => cell.push(letter),
+        }
+    }
+    records
+}

@@ -1,0 +1,39 @@
+//! What do the machine's processors spend their time on?
+
+use super::{Ask, On, Probe, ReadError, Reading, SECOND, counter};
+use model::{Series, Unit};
+
+pub(super) static PROBE: Probe = Probe {
+    name: "host_cpu",
+    on: On::Host,
+    period: SECOND,
+    series: &SERIES,
+    ask: |_| Some(Ask::Files(&["/proc/stat"])),
+    read: |answer, out| read(answer.text(0)?, out),
+};
+
+static SERIES: [Series; 2] = [
+    counter(
+        "host_cpu",
+        Unit::Seconds,
+        "Time of all processors by kind; /proc/stat, line `cpu`, proc_stat(5)",
+    ),
+    counter("host_switches", Unit::Count, "Context switches; /proc/stat, line `ctxt`"),
+];
+
+/// In the order of the line `cpu`. Guests are counted in `user` and `nice` already.
+const KINDS: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
+
+fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    let line = |key: &str| text.lines().find_map(|it| it.strip_prefix(key));
+    let numbers = line("cpu ").ok_or(ReadError { line: 1, expected: "line `cpu`" })?;
+    for (kind, ticks) in KINDS.iter().zip(numbers.split_whitespace()) {
+        let ticks: u64 = ticks.parse().map_err(|_| ReadError { line: 1, expected: "number of ticks" })?;
+        // Ticks of 10 ms on every Linux that programs see, whatever the kernel's own are.
+        out.push(Reading { series: &SERIES[0], label: (*kind).to_owned(), value: ticks as f64 / 100.0 });
+    }
+    if let Some(value) = line("ctxt ").and_then(super::cells::number) {
+        out.push(Reading { series: &SERIES[1], label: String::new(), value });
+    }
+    Ok(())
+}

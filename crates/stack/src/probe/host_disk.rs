@@ -1,0 +1,46 @@
+//! What do the machine's disks do?
+
+use super::{Ask, On, Probe, ReadError, Reading, SECOND, counter};
+use model::{Series, Unit};
+
+pub(super) static PROBE: Probe = Probe {
+    name: "host_disk",
+    on: On::Host,
+    period: SECOND,
+    series: &SERIES,
+    ask: |_| Some(Ask::Files(&["/proc/diskstats"])),
+    read: |answer, out| read(answer.text(0)?, out),
+};
+
+static SERIES: [Series; 6] = [
+    counter("disk_reads", Unit::Count, "Reads completed; /proc/diskstats, field 4"),
+    counter("disk_read_bytes", Unit::Bytes, "Read; field 6, in sectors of 512 bytes"),
+    counter("disk_writes", Unit::Count, "Writes completed; field 8"),
+    counter("disk_written_bytes", Unit::Bytes, "Written; field 10, in sectors of 512 bytes"),
+    counter("disk_busy", Unit::Seconds, "Time with something to do; field 13"),
+    counter("disk_waits", Unit::Seconds, "Time that all requests spent waiting and being served; field 14"),
+];
+
+/// Index in a line, and what one is worth.
+const FIELDS: [(usize, f64); 6] = [(3, 1.0), (5, 512.0), (7, 1.0), (9, 512.0), (12, 1e-3), (13, 1e-3)];
+
+fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    for (at, line) in text.lines().enumerate() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let expected = ReadError { line: at as u32 + 1, expected: "14 fields" };
+        let (name, _) = fields.get(2).zip(fields.get(13)).ok_or(expected)?;
+        let values: Option<Vec<f64>> =
+            FIELDS.iter().map(|(at, scale)| Some(super::cells::number(fields[*at])? * scale)).collect();
+        let values = values.ok_or(expected)?;
+        // Files mounted as disks and disks in memory are nobody's bottleneck; what has done nothing says nothing.
+        if name.starts_with("loop") || name.starts_with("ram") || values.iter().all(|it| *it == 0.0) {
+            continue;
+        }
+        out.extend(SERIES.iter().zip(values).map(|(series, value)| Reading {
+            series,
+            label: (*name).to_owned(),
+            value,
+        }));
+    }
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! How many tasks want a processor at this moment?
+
+use super::cells::number;
+use super::{Ask, On, Probe, ReadError, Reading, SECOND, gauge};
+use model::{Series, Unit};
+
+pub(super) static PROBE: Probe = Probe {
+    name: "host_load",
+    on: On::Host,
+    period: SECOND,
+    series: &SERIES,
+    ask: |_| Some(Ask::Files(&["/proc/loadavg", "/proc/stat"])),
+    read: |answer, out| read(answer.text(0)?, answer.text(1)?, out),
+};
+
+static SERIES: [Series; 3] = [
+    gauge("host_load_1m", Unit::Count, "Runnable and uninterruptible tasks, mean of a minute; /proc/loadavg"),
+    gauge(
+        "host_runnable",
+        Unit::Count,
+        "Tasks that run or wait for a processor; /proc/stat, line `procs_running`",
+    ),
+    gauge("host_blocked", Unit::Count, "Tasks that wait for a disk; /proc/stat, line `procs_blocked`"),
+];
+
+fn read(loadavg: &str, stat: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    let load =
+        loadavg.split(' ').next().and_then(number).ok_or(ReadError { line: 1, expected: "load average" })?;
+    let line = |key: &str| stat.lines().find_map(|it| it.strip_prefix(key)).and_then(number);
+    let values = [Some(load), line("procs_running "), line("procs_blocked ")];
+    for (series, value) in SERIES.iter().zip(values) {
+        out.extend(value.map(|value| Reading { series, label: String::new(), value }));
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! How long did tasks stand still because processors, memory or disks were short?
+
+use super::{Ask, On, Probe, ReadError, Reading, SECOND, counter};
+use model::{Series, Unit};
+
+pub(super) static PROBE: Probe = Probe {
+    name: "host_pressure",
+    on: On::Host,
+    period: SECOND,
+    series: &SERIES,
+    ask: |_| Some(Ask::Files(&["/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io"])),
+    read: |answer, out| {
+        let texts = [("cpu", answer.text(0)?), ("memory", answer.text(1)?), ("io", answer.text(2)?)];
+        read(&texts, out)
+    },
+};
+
+static SERIES: [Series; 1] = [counter(
+    "host_pressure",
+    Unit::Seconds,
+    "Time in which some or all (`full`) tasks stood still, by what was short; /proc/pressure, `total`",
+)];
+
+/// A kernel without pressure information has no such files, and nothing to say.
+fn read(texts: &[(&str, &str)], out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    for (of, text) in texts {
+        for (at, line) in text.lines().enumerate() {
+            let expected = ReadError { line: at as u32 + 1, expected: "field `total`" };
+            let mut words = line.split_whitespace();
+            let who = words.next().ok_or(expected)?;
+            let total = words.find_map(|it| it.strip_prefix("total=")).and_then(super::cells::number);
+            let value = total.ok_or(expected)? / 1e6;
+            out.push(Reading { series: &SERIES[0], label: format!("{of}/{who}"), value });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! How much has been committed, rolled back, read and spilled in each database?
+
+use super::cells::Table;
+use super::{Ask, On, Probe, SECOND, counter, gauge};
+use model::{Series, Unit};
+
+pub(super) static PROBE: Probe = Probe {
+    name: "pg_database",
+    on: On::Postgres,
+    period: SECOND,
+    series: &SERIES,
+    ask: |_| Some(Ask::Sql(SQL)),
+    read: |answer, out| {
+        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        table.read(answer.rows()?, out)
+    },
+};
+
+/// Sessions hand their counts in at the latest a second after a transaction, and while idle: the figures lag.
+static SERIES: [Series; 12] = [
+    gauge("pg_backends", Unit::Count, "Connected sessions; pg_stat_database.numbackends"),
+    counter("pg_commits", Unit::Count, "Committed transactions, seconds late; pg_stat_database.xact_commit"),
+    counter(
+        "pg_rollbacks",
+        Unit::Count,
+        "Transactions rolled back, seconds late; pg_stat_database.xact_rollback",
+    ),
+    counter("pg_blocks_read", Unit::Count, "Blocks not found in shared_buffers; pg_stat_database.blks_read"),
+    counter("pg_blocks_hit", Unit::Count, "Blocks found in shared_buffers; pg_stat_database.blks_hit"),
+    counter("pg_rows_fetched", Unit::Count, "Rows fetched by index scans; pg_stat_database.tup_fetched"),
+    counter("pg_rows_written", Unit::Count, "Rows inserted, updated and deleted; pg_stat_database"),
+    counter(
+        "pg_temp_files",
+        Unit::Count,
+        "Files for what work_mem could not hold; pg_stat_database.temp_files",
+    ),
+    counter("pg_temp_bytes", Unit::Bytes, "Written to those; pg_stat_database.temp_bytes"),
+    counter("pg_deadlocks", Unit::Count, "Deadlocks found; pg_stat_database.deadlocks"),
+    counter(
+        "pg_conflicts",
+        Unit::Count,
+        "Queries of a replica cancelled for recovery; pg_stat_database.conflicts",
+    ),
+    counter(
+        "pg_sessions_killed",
+        Unit::Count,
+        "Sessions ended by an operator; pg_stat_database.sessions_killed",
+    ),
+];
+
+const SQL: &str = "select datname as label, numbackends as pg_backends, xact_commit as pg_commits, \
+    xact_rollback as pg_rollbacks, blks_read as pg_blocks_read, blks_hit as pg_blocks_hit, \
+    tup_fetched as pg_rows_fetched, tup_inserted + tup_updated + tup_deleted as pg_rows_written, \
+    temp_files as pg_temp_files, temp_bytes as pg_temp_bytes, deadlocks as pg_deadlocks, \
+    conflicts as pg_conflicts, sessions_killed as pg_sessions_killed \
+    from pg_stat_database where datname is not null and datname not like 'template_'";

@@ -1,0 +1,153 @@
+//! What does a node, or the generator, use of the machine?
+
+use super::cells::number;
+use super::{Answer, Ask, On, Probe, ReadError, Reading, SECOND, counter, gauge};
+use crate::limits::{Io, Usage};
+use model::{Series, Unit};
+
+/// A process's own figures and those of its children that it has waited for: their sum over a tree of processes does not
+/// fall when one of them ends.
+pub(super) static PROCESS: Probe = Probe {
+    name: "process",
+    on: On::Process,
+    period: SECOND,
+    series: &OF_PROCESS,
+    ask: |_| Some(Ask::Files(&["stat", "io"])),
+    read: |answer, out| read_process(answer.text(0)?, answer.text(1)?, out),
+};
+
+pub(super) static THREAD: Probe = Probe {
+    name: "thread",
+    on: On::Thread,
+    period: SECOND,
+    series: &OF_THREAD,
+    ask: |_| Some(Ask::Files(&["schedstat"])),
+    read: |answer, out| read_thread(answer.text(0)?, out),
+};
+
+pub(super) static GROUP: Probe = Probe {
+    name: "group",
+    on: On::Group,
+    period: SECOND,
+    series: &OF_GROUP,
+    ask: |_| Some(Ask::Group),
+    read: |answer, out| read_group(answer, out),
+};
+
+static OF_PROCESS: [Series; 6] = [
+    counter(
+        "process_cpu_user",
+        Unit::Seconds,
+        "Processor time in programs; /proc/PID/stat, proc_pid_stat(5)",
+    ),
+    counter("process_cpu_system", Unit::Seconds, "Processor time in the kernel for them; /proc/PID/stat"),
+    gauge("process_threads", Unit::Count, "Threads of all processes; /proc/PID/stat"),
+    gauge(
+        "process_memory",
+        Unit::Bytes,
+        "Resident memory; what processes share counts for each of them; /proc/PID/stat",
+    ),
+    counter("process_read_bytes", Unit::Bytes, "Read from disks; /proc/PID/io, `read_bytes`"),
+    counter("process_written_bytes", Unit::Bytes, "Sent towards disks; /proc/PID/io, `write_bytes`"),
+];
+
+static OF_THREAD: [Series; 2] = [
+    counter(
+        "process_run_wait",
+        Unit::Seconds,
+        "Time spent waiting for a processor; /proc/PID/schedstat, second number",
+    ),
+    counter(
+        "process_runs",
+        Unit::Count,
+        "How often one was got: switches to them; /proc/PID/schedstat, third number",
+    ),
+];
+
+static OF_GROUP: [Series; 12] = [
+    counter("cgroup_cpu", Unit::Seconds, "Processor time of the group; cpuacct.usage, cpu.stat"),
+    counter(
+        "cgroup_periods",
+        Unit::Count,
+        "Periods of the quota in which it wanted to run; cpu.stat, nr_periods",
+    ),
+    counter("cgroup_throttled", Unit::Count, "Those in which its quota was used up; cpu.stat, nr_throttled"),
+    counter(
+        "cgroup_throttled_time",
+        Unit::Seconds,
+        "How long it stood still therefore, over processors; cpu.stat",
+    ),
+    gauge(
+        "cgroup_memory",
+        Unit::Bytes,
+        "Its memory, page cache included; memory.usage_in_bytes, memory.current",
+    ),
+    gauge("cgroup_memory_limit", Unit::Bytes, "Its bound; memory.limit_in_bytes, memory.max"),
+    counter("cgroup_memory_failures", Unit::Count, "Allocations that met it; memory.failcnt, memory.events"),
+    counter("cgroup_oom_kills", Unit::Count, "Processes killed for it; memory.oom_control, memory.events"),
+    counter("cgroup_reads", Unit::Count, "Reads from disks; blkio.throttle.io_serviced, io.stat"),
+    counter("cgroup_writes", Unit::Count, "Writes to disks, in version 1 without written-back pages"),
+    counter("cgroup_read_bytes", Unit::Bytes, "Read from disks; blkio.throttle.io_service_bytes, io.stat"),
+    counter("cgroup_written_bytes", Unit::Bytes, "Written to disks, in version 1 without written-back pages"),
+];
+
+fn read_process(stat: &str, io: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    // The name stands in brackets and may hold any character: what matters begins after the last bracket, at field 3.
+    let fields: Vec<&str> =
+        stat.rsplit_once(')').map(|it| it.1.split_whitespace().collect()).unwrap_or_default();
+    let field = |number: usize| fields.get(number - 3).and_then(|it| it.parse::<f64>().ok());
+    let line = |key: &str| io.lines().find_map(|it| it.strip_prefix(key)).and_then(number);
+    let ticks = |own, waited_for| Some((field(own)? + field(waited_for)?) / 100.0);
+    let page = rustix::param::page_size() as f64;
+    let user = ticks(14, 16).ok_or(ReadError { line: 1, expected: "processor time" })?;
+    let values = [
+        Some(user),
+        ticks(15, 17),
+        field(20),
+        field(24).map(|it| it * page),
+        // Only the owner and root may read them.
+        line("read_bytes: "),
+        line("write_bytes: "),
+    ];
+    push(&OF_PROCESS, values, out);
+    Ok(())
+}
+
+fn read_thread(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(number).collect();
+    let [_, waited, runs] = numbers[..] else { return Err(ReadError { line: 1, expected: "three numbers" }) };
+    push(&OF_THREAD, [Some(waited / 1e9), Some(runs)], out);
+    Ok(())
+}
+
+fn read_group(answer: &Answer, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    let Answer::Group(texts) = answer else {
+        return Err(ReadError { line: 0, expected: "files of a group" });
+    };
+    let mut usage = Usage::default();
+    texts.iter().for_each(|(source, text)| usage.take(*source, text));
+    let count = |it: Option<u64>| it.map(|it| it as f64);
+    let io = |of: fn(Io) -> u64| usage.io.map(|it| of(it) as f64);
+    let values = [
+        usage.cpu_seconds,
+        count(usage.periods),
+        count(usage.throttled),
+        usage.throttled_seconds,
+        count(usage.memory),
+        count(usage.memory_limit),
+        count(usage.memory_failures),
+        count(usage.oom_kills),
+        io(|it| it.reads),
+        io(|it| it.writes),
+        io(|it| it.read),
+        io(|it| it.written),
+    ];
+    push(&OF_GROUP, values, out);
+    Ok(())
+}
+
+fn push<const N: usize>(series: &'static [Series; N], values: [Option<f64>; N], out: &mut Vec<Reading>) {
+    for (series, value) in series.iter().zip(values) {
+        out.extend(value.map(|value| Reading { series, label: String::new(), value }));
+    }
+}

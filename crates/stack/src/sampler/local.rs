@@ -1,0 +1,220 @@
+//! What do the files of this machine tell of the nodes on it?
+
+use super::{Desk, Due, Kind, Point, Stop};
+use crate::limits::Group;
+use crate::probe::{Answer, Ask, On, Probe, Reading};
+use model::{Nanos, SeriesKind};
+use std::collections::HashMap;
+use std::fs::read_to_string;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Everything that is read from files.
+pub(super) struct Local {
+    nodes: Vec<Watched>,
+}
+
+struct Watched {
+    point: Point,
+    desk: Desk,
+    dues: Vec<Due>,
+    threads: Ever,
+}
+
+impl Local {
+    pub(super) fn new(points: Vec<(Point, Desk)>) -> Local {
+        let nodes = points.into_iter().map(|(point, desk)| Watched::new(point, desk)).collect();
+        Local { nodes }
+    }
+
+    /// Reads until the end, and then once more. It costs no server anything.
+    pub(super) fn run(mut self, stop: &Stop) -> Nanos {
+        loop {
+            let last = stop.is_set();
+            self.nodes.iter_mut().for_each(|it| it.round(last));
+            if last {
+                return Nanos::ZERO;
+            }
+            let next = self.nodes.iter().filter_map(Watched::next).min();
+            stop.wait(next.unwrap_or_else(|| Instant::now() + std::time::Duration::from_secs(60)));
+        }
+    }
+}
+
+impl Watched {
+    fn new(point: Point, desk: Desk) -> Watched {
+        let mut applies = Vec::new();
+        if point.kind == Kind::Host {
+            applies.push(On::Host);
+        }
+        if point.group.is_some() {
+            applies.push(On::Group);
+        }
+        if point.group.is_some() || point.pid.is_some() {
+            applies.extend([On::Process, On::Thread]);
+        }
+        let dues = applies.into_iter().flat_map(|it| Due::all(it, 0)).collect();
+        Watched { point, desk, dues, threads: Ever::default() }
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.dues.iter().filter(|it| !it.over).map(|it| it.next).min()
+    }
+
+    fn round(&mut self, everything: bool) {
+        let Watched { point, desk, dues, threads } = self;
+        let now = Instant::now();
+        let mut processes = None;
+        for due in dues.iter_mut().filter(|it| !it.over && (everything || it.next <= now)) {
+            let mut readings = Vec::new();
+            let read = |answer: &Answer, out: &mut Vec<Reading>| (due.probe.read)(answer, out);
+            let mut size = 0;
+            let done = match due.probe.on {
+                On::Host => {
+                    let Ask::Files(files) = due.ask else { continue };
+                    let texts = files.iter().map(|it| read_to_string(it).unwrap_or_default());
+                    read(&Answer::Texts(texts.collect()), &mut readings)
+                }
+                On::Group => {
+                    let files = point.group.iter().flat_map(Group::files);
+                    let texts =
+                        files.map(|(source, path)| (source, read_to_string(path).unwrap_or_default()));
+                    read(&Answer::Group(texts.collect()), &mut readings)
+                }
+                On::Process => {
+                    let pids = processes.get_or_insert_with(|| all_processes(point));
+                    size = pids.len();
+                    readings = of_living(due.probe, due.ask, pids);
+                    Ok(())
+                }
+                On::Thread => {
+                    let pids = processes.get_or_insert_with(|| all_processes(point));
+                    size = pids.len();
+                    readings = threads.take(due.probe, of_threads(due.probe, due.ask, pids));
+                    Ok(())
+                }
+                On::Postgres | On::PgBouncer | On::Odyssey | On::HaProxy => continue,
+            };
+            due.asked(size);
+            match done {
+                Ok(()) => desk.samples(desk.now(), readings),
+                Err(error) => {
+                    desk.missing(due.probe.name, || error.to_string());
+                    due.over = true;
+                }
+            }
+        }
+    }
+}
+
+/// Numbers of all processes of a node.
+fn all_processes(point: &Point) -> Vec<u32> {
+    if let Some(group) = &point.group {
+        return group.processes();
+    }
+    let pid = point.pid.as_ref().map_or(0, |it| it.load(Ordering::Relaxed));
+    if pid == 0 {
+        return Vec::new();
+    }
+    let mut found = vec![pid];
+    let mut at = 0;
+    while let Some(parent) = found.get(at) {
+        // Of its first thread: who forks from others is not asked about. `proc_pid_task(5)`.
+        let text = read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+        found.extend(text.split_whitespace().filter_map(|it| it.parse::<u32>().ok()));
+        at += 1;
+        // All of a server's processes are children of its first; looking further costs as much as reading them.
+        if point.kind == Kind::Postgres {
+            break;
+        }
+    }
+    found
+}
+
+/// Adds up the readings of processes that are there.
+fn of_living(probe: &'static Probe, ask: Ask, pids: &[u32]) -> Vec<Reading> {
+    let mut sums = vec![None; probe.series.len()];
+    for pid in pids {
+        let values = one(probe, ask, &format!("/proc/{pid}"));
+        for (sum, value) in sums.iter_mut().zip(values) {
+            *sum = add(*sum, value);
+        }
+    }
+    readings(probe, &sums)
+}
+
+/// Thread, and its figures in the order of the probe's series.
+fn of_threads(probe: &'static Probe, ask: Ask, pids: &[u32]) -> Vec<(u32, Vec<Option<f64>>)> {
+    let mut found = Vec::new();
+    for pid in pids {
+        let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        for thread in entries.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok()) {
+            found.push((thread, one(probe, ask, &format!("/proc/{pid}/task/{thread}"))));
+        }
+    }
+    found
+}
+
+/// What a probe reads in one directory, in the order of its series. Nothing where the process has just ended.
+fn one(probe: &'static Probe, ask: Ask, directory: &str) -> Vec<Option<f64>> {
+    let Ask::Files(files) = ask else { return Vec::new() };
+    let texts = files.iter().map(|it| read_to_string(format!("{directory}/{it}")).unwrap_or_default());
+    let mut out = Vec::new();
+    let _ = (probe.read)(&Answer::Texts(texts.collect()), &mut out);
+    let value = |name: &str| out.iter().find(|it| it.series.name == name).map(|it| it.value);
+    probe.series.iter().map(|it| value(it.name)).collect()
+}
+
+fn add(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    }
+}
+
+fn readings(probe: &'static Probe, values: &[Option<f64>]) -> Vec<Reading> {
+    let both = probe.series.iter().zip(values);
+    both.filter_map(|(series, value)| Some(Reading { series, label: String::new(), value: (*value)? }))
+        .collect()
+}
+
+/// Sums over everything that ever was: a counter does not fall when one of many ends.
+#[derive(Default)]
+struct Ever {
+    living: HashMap<u32, Vec<Option<f64>>>,
+    gone: Vec<Option<f64>>,
+}
+
+impl Ever {
+    fn take(&mut self, probe: &'static Probe, now: Vec<(u32, Vec<Option<f64>>)>) -> Vec<Reading> {
+        self.gone.resize(probe.series.len(), None);
+        let mut before = std::mem::take(&mut self.living);
+        for (id, values) in now {
+            // A number that was given again begins anew.
+            let again = |then: &Vec<Option<f64>>| values.iter().zip(then).any(|(now, then)| now < then);
+            let known = before.remove(&id);
+            let ended_unread = values.iter().all(Option::is_none);
+            match known {
+                Some(then) if ended_unread || again(&then) => self.bury(probe, &then),
+                _ => {}
+            }
+            if !ended_unread {
+                self.living.insert(id, values);
+            }
+        }
+        before.into_values().for_each(|it| self.bury(probe, &it));
+        let mut sums = self.gone.clone();
+        for values in self.living.values() {
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = add(*sum, *value));
+        }
+        readings(probe, &sums)
+    }
+
+    fn bury(&mut self, probe: &'static Probe, last: &[Option<f64>]) {
+        for ((sum, value), series) in self.gone.iter_mut().zip(last).zip(probe.series) {
+            if series.kind == SeriesKind::Counter {
+                *sum = add(*sum, *value);
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What does one server answer, time after time?
+
+use super::{Desk, Due, Stop};
+use crate::ask::{Address, Connection, Error, Target};
+use crate::probe::{Answer, Ask, On};
+use model::Nanos;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use wire::Code;
+
+/// The server itself gives up after a second; this is for one that does not answer at all.
+const PATIENCE: Duration = Duration::from_millis(1500);
+/// Between attempts to log in, from the first to the last.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// A question that took too long is asked again after this.
+const RESPITE: Duration = Duration::from_secs(5);
+
+/// Nothing is written by mistake, nothing waits, nothing is compiled for a question of a millisecond.
+const SET_UP: &str = "set application_name = 'pgdyno monitor'; set default_transaction_read_only = on; \
+    set statement_timeout = '1s'; set lock_timeout = '100ms'; set jit = off; set max_parallel_workers_per_gather = 0; \
+    set client_min_messages = 'error'; set search_path = pg_catalog, public";
+
+/// Asks a PostgreSQL server or the console of a pooler; returns the processor time of its sessions that answered.
+pub(super) fn run(target: &Target, on: On, mut desk: Desk, stop: &Stop) -> Nanos {
+    let mut servers = Nanos::ZERO;
+    let mut pause = BACKOFF.0;
+    let mut session: Option<Session> = None;
+    loop {
+        let last = stop.is_set();
+        if session.is_none() {
+            match Session::open(target, on) {
+                Ok(it) => session = Some(it),
+                Err(error) => desk.missing("connection", || error.to_string()),
+            }
+        }
+        let Some(open) = &mut session else {
+            if last {
+                return servers;
+            }
+            stop.wait(Instant::now() + pause);
+            pause = (pause * 2).min(BACKOFF.1);
+            continue;
+        };
+        let broken = open.round(&mut desk, last, stop).err();
+        if let Some(error) = &broken {
+            desk.missing("connection", || error.to_string());
+            stop.wait(Instant::now() + pause);
+            pause = (pause * 2).min(BACKOFF.1);
+        } else {
+            pause = BACKOFF.0;
+        }
+        if last || broken.is_some() {
+            servers += open.backend.map_or(Nanos::ZERO, |it| it.spent);
+            session = None;
+        }
+        if last {
+            return servers;
+        }
+        if let Some(open) = &session {
+            stop.wait(open.next());
+        }
+    }
+}
+
+/// One log-in and what it can be asked.
+struct Session {
+    connection: Connection,
+    dues: Vec<Due>,
+    prepared: Vec<&'static str>,
+    backend: Option<Backend>,
+}
+
+/// The process that answers us, on this machine.
+#[derive(Clone, Copy)]
+struct Backend {
+    pid: u32,
+    /// Processor time when last looked at.
+    spent: Nanos,
+    looked: Instant,
+}
+
+impl Session {
+    fn open(target: &Target, on: On) -> Result<Session, Error> {
+        let mut connection = target.open(PATIENCE)?;
+        let (mut version, mut backend) = (0, None);
+        if on == On::Postgres {
+            connection.query(SET_UP)?;
+            version = connection.server_version();
+            let pid = connection.value("select pg_backend_pid()")?.and_then(|it| it.parse().ok());
+            backend = pid.filter(|pid| is_here(&target.address, *pid)).map(|pid| Backend {
+                pid,
+                spent: Nanos::ZERO,
+                looked: Instant::now(),
+            });
+        }
+        Ok(Session { connection, dues: Due::all(on, version), prepared: Vec::new(), backend })
+    }
+
+    /// Asks what is due, or everything; an error means that the session cannot go on.
+    fn round(&mut self, desk: &mut Desk, everything: bool, stop: &Stop) -> Result<(), Error> {
+        for due in &mut self.dues {
+            if due.over || (!everything && due.next > Instant::now()) {
+                continue;
+            }
+            // A question takes a second at most; the end does not wait for those that are left.
+            if !everything && stop.is_set() {
+                return Ok(());
+            }
+            let asked = match due.ask {
+                Ask::Sql(sql) => prepared(&mut self.connection, &mut self.prepared, due.probe.name, sql),
+                Ask::Console(command) => self.connection.query(command),
+                Ask::Stats(_) | Ask::Files(_) | Ask::Group => continue,
+            };
+            let at = desk.now();
+            match asked {
+                Ok(rows) => {
+                    due.asked(rows.rows.len());
+                    hand_in(desk, due, at, &Answer::Rows(rows));
+                }
+                Err(error) if error.code() == Code::SqlState(*b"57014") => {
+                    desk.missing(due.probe.name, || error.to_string());
+                    due.later(RESPITE);
+                }
+                Err(Error::Server(refusal)) if refusal.severity == "ERROR" => {
+                    desk.missing(due.probe.name, || refusal.message.clone());
+                    due.over = true;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if let Some(backend) = &mut self.backend
+            && (everything || backend.looked.elapsed() >= Duration::from_secs(1))
+        {
+            backend.looked = Instant::now();
+            backend.spent = processor_time(backend.pid).unwrap_or(backend.spent);
+        }
+        Ok(())
+    }
+
+    fn next(&self) -> Instant {
+        let far = Instant::now() + RESPITE;
+        self.dues.iter().filter(|it| !it.over).map(|it| it.next).min().unwrap_or(far)
+    }
+}
+
+/// Asks by the name of a prepared statement: planning costs more than the answer.
+fn prepared(
+    connection: &mut Connection,
+    known: &mut Vec<&'static str>,
+    name: &'static str,
+    sql: &str,
+) -> Result<crate::ask::Answer, Error> {
+    if !known.contains(&name) {
+        connection.query(&format!("prepare pgdyno_{name} as {sql}"))?;
+        known.push(name);
+    }
+    connection.query(&format!("execute pgdyno_{name}"))
+}
+
+/// Reads the answer and hands it in; a probe that cannot read it is over.
+fn hand_in(desk: &mut Desk, due: &mut Due, at: Nanos, answer: &Answer) {
+    let mut readings = Vec::new();
+    match (due.probe.read)(answer, &mut readings) {
+        Ok(()) => desk.samples(at, readings),
+        Err(error) => {
+            desk.missing(due.probe.name, || error.to_string());
+            due.over = true;
+        }
+    }
+}
+
+/// Asks HAProxy's stats socket: a connection per question, as it closes each after its answer.
+pub(super) fn run_stats(socket: &Path, on: On, mut desk: Desk, stop: &Stop) -> Nanos {
+    let mut dues = Due::all(on, 0);
+    loop {
+        let last = stop.is_set();
+        for due in dues.iter_mut().filter(|it| !it.over && (last || it.next <= Instant::now())) {
+            let Ask::Stats(command) = due.ask else { continue };
+            match stats(socket, command) {
+                Ok(text) => {
+                    due.asked(text.lines().count());
+                    let at = desk.now();
+                    hand_in(&mut desk, due, at, &Answer::Texts(vec![text]));
+                }
+                Err(error) => {
+                    desk.missing("connection", || format!("{}: {error}", socket.display()));
+                    due.later(RESPITE);
+                }
+            }
+        }
+        if last {
+            return Nanos::ZERO;
+        }
+        let far = Instant::now() + RESPITE;
+        stop.wait(dues.iter().filter(|it| !it.over).map(|it| it.next).min().unwrap_or(far));
+    }
+}
+
+/// No answer of HAProxy's is longer, but one of thousands of servers.
+const LONGEST: u64 = 4 * 1024 * 1024;
+
+fn stats(socket: &Path, command: &str) -> io::Result<String> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.write_all(format!("{command}\n").as_bytes())?;
+    let mut bytes = Vec::new();
+    stream.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether the server's process of this number is one of this machine.
+fn is_here(address: &Address, pid: u32) -> bool {
+    let local = match address {
+        Address::Unix(_) => true,
+        Address::Tcp(it) => it.ip().is_loopback(),
+    };
+    local && std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|it| it.starts_with("postgres"))
+}
+
+/// The first number of `schedstat`, in nanoseconds; `proc(5)`.
+fn processor_time(pid: u32) -> Option<Nanos> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+    text.split_whitespace().next()?.parse().ok().map(Nanos)
+}
