@@ -9,5 +9,8 @@ mod real_server {
     mod datasets;
     mod embedded;
     mod ends;
+    mod ends_proof;
+    mod limits;
+    mod scratch;
     pub mod server;
 }

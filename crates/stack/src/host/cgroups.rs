@@ -1,17 +1,17 @@
 //! Which limits can control groups put on parts of a stack?
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// The controllers of both versions of control groups; a controller is in one of them only.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cgroups {
     pub v1: Vec<Controller>,
     pub v2: Vec<Controller>,
 }
 
 /// One controller and the group that we are in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Controller {
     /// Such as `cpu`, `memory`, `blkio` (v1) or `io` (v2).
     pub name: String,
@@ -21,12 +21,23 @@ pub struct Controller {
     pub writable: bool,
 }
 
-/// Controllers that limit something we care about.
-const WANTED: [&str; 6] = ["cpu", "cpuset", "memory", "blkio", "io", "pids"];
+/// Controllers that limit or count something we care about.
+const WANTED: [&str; 7] = ["cpu", "cpuacct", "cpuset", "memory", "blkio", "io", "pids"];
 
 impl Cgroups {
+    /// Of this process.
+    pub fn look() -> Cgroups {
+        let read = |path: &Path| std::fs::read_to_string(path).ok();
+        Cgroups::read(
+            &read(Path::new("/proc/self/mounts")).unwrap_or_default(),
+            &read(Path::new("/proc/self/cgroup")).unwrap_or_default(),
+            &read,
+            &|path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok(),
+        )
+    }
+
     /// From `/proc/self/mounts` and `/proc/self/cgroup`; see `cgroups(7)`.
-    pub(super) fn read(
+    fn read(
         mounts: &str,
         groups: &str,
         read: &dyn Fn(&Path) -> Option<String>,
@@ -99,7 +110,7 @@ mod tests {
                 ("/sys/fs/cgroup/memory/some/group/cgroup.procs", ""),
                 ("/sys/fs/cgroup/unified/cgroup.controllers", "\n"),
             ],
-            "v1: cpu /sys/fs/cgroup/cpu,cpuacct rw, memory /sys/fs/cgroup/memory/some/group; v2: ",
+            "v1: cpu /sys/fs/cgroup/cpu,cpuacct rw, cpuacct /sys/fs/cgroup/cpu,cpuacct rw, memory /sys/fs/cgroup/memory/some/group; v2: ",
         );
         check(
             "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n",

@@ -96,12 +96,7 @@ impl Host {
             ports: line("/proc/sys/net/ipv4/ip_local_port_range").and_then(|it| port_range(&it)),
             clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
             governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-            cgroups: Cgroups::read(
-                &read("/proc/self/mounts").unwrap_or_default(),
-                &read("/proc/self/cgroup").unwrap_or_default(),
-                &|path| read_to_string(path).ok(),
-                &|path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok(),
-            ),
+            cgroups: Cgroups::look(),
         }
     }
 }

@@ -1,8 +1,12 @@
 //! What may a node use of the machine, and which of its limits could not be applied?
 
+mod device;
 mod group;
+pub(crate) mod groups;
 mod usage;
+mod writes;
 
+pub use device::{Disk, disk_behind};
 pub use group::{Group, Version};
 pub use usage::{Io, Source, Usage, read_cpu_stat};
 

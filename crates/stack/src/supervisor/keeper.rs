@@ -8,11 +8,15 @@
 
 use super::launch::{Launch, Sig, User};
 use super::protocol::{End, NodeId, Order, Word};
+use crate::limits::groups::{self, Groups, processors};
+use crate::limits::{Group, Limit, NotApplied, Why};
+use model::plan::Limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, kill_process, pidfd_open, wait};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::OwnedFd;
@@ -21,6 +25,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Run directories begin so.
@@ -37,7 +42,7 @@ pub fn main() -> std::process::ExitCode {
     if rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_err() {
         return std::process::ExitCode::FAILURE;
     }
-    let mut keeper = Keeper { socket, nodes: Vec::new(), run: None };
+    let mut keeper = Keeper { socket, nodes: Vec::new(), run: None, groups: None, generator: None };
     keeper.obey();
     keeper.clear_away();
     std::process::ExitCode::SUCCESS
@@ -48,6 +53,15 @@ struct Keeper {
     /// In the order of their launch; those that ended are gone.
     nodes: Vec<Node>,
     run: Option<Run>,
+    groups: Option<Groups>,
+    generator: Option<Generator>,
+}
+
+/// The supervisor's process, limited by us.
+struct Generator {
+    pid: Pid,
+    /// Where it might run before.
+    affinity: Option<CpuSet>,
 }
 
 struct Node {
@@ -93,19 +107,26 @@ impl Keeper {
 
     fn carry_out(&mut self, order: Order) -> Result<Word, String> {
         match order {
-            Order::Open { base, owner } => {
+            Order::Open { base, owner, cgroups } => {
                 let run =
                     Run::create(&base, owner.as_ref()).map_err(|it| format!("{}: {it}", base.display()))?;
                 let directory = run.directory.clone();
+                self.groups = Some(Groups::new(cgroups, &directory));
                 self.run = Some(run);
                 Ok(Word::Opened(directory))
             }
             Order::Launch(id, launch) => {
                 let run = self.run.as_ref().ok_or("no run directory")?;
-                let node = Node::start(id, launch, &run.directory)?;
+                let groups = self.groups.as_mut().expect("made with the run directory");
+                let (node, group, not_applied) = Node::start(id, launch, &run.directory, groups)?;
                 let pid = node.pid.as_raw_nonzero().get().unsigned_abs();
                 self.nodes.push(node);
-                Ok(Word::Launched { pid, group: None, not_applied: Vec::new() })
+                Ok(Word::Launched { pid, group, not_applied })
+            }
+            Order::Generator(limits) => {
+                self.release_generator();
+                let (group, not_applied) = self.limit_generator(&limits)?;
+                Ok(Word::Limited { group, not_applied })
             }
             Order::Signal(id, signal) => {
                 let node = self.nodes.iter().find(|it| it.id == id).ok_or("it has ended")?;
@@ -176,8 +197,42 @@ impl Keeper {
         }
     }
 
+    /// Limits the process that gives us orders.
+    fn limit_generator(&mut self, limits: &Limits) -> Result<(Option<Group>, Vec<NotApplied>), String> {
+        let pid = rustix::process::getppid().ok_or("it is gone")?;
+        let mut generator = Generator { pid, affinity: None };
+        let groups = self.groups.as_mut().ok_or("no run directory")?;
+        let number = pid.as_raw_nonzero().get().unsigned_abs();
+        let (group, mut not_applied) = groups.put(number, limits).map_err(|it| it.to_string())?;
+        if !limits.cpus.is_empty() {
+            let before = sched_getaffinity(Some(pid)).ok();
+            match processors(&limits.cpus).and_then(|it| run_on(pid, &it)) {
+                Ok(()) => generator.affinity = before,
+                Err(why) => not_applied.push(NotApplied { limit: Limit::Cpus, why }),
+            }
+        }
+        self.generator = Some(generator);
+        Ok((group, not_applied))
+    }
+
+    /// Gives the supervisor back what it had, if it is still there.
+    fn release_generator(&mut self) {
+        let Some(Generator { pid, affinity }) = self.generator.take() else { return };
+        // Its number may be another's by now.
+        if rustix::process::getppid() != Some(pid) {
+            return;
+        }
+        if let Some(groups) = &self.groups {
+            groups.put_back(pid.as_raw_nonzero().get().unsigned_abs());
+        }
+        if let Some(affinity) = affinity {
+            let _ = run_on(pid, &affinity);
+        }
+    }
+
     /// Stops all nodes in reverse order, then whatever they left behind, and removes the run directory.
     fn clear_away(&mut self) {
+        self.release_generator();
         while let Some(id) = self.nodes.last().map(|it| it.id) {
             self.stop(id);
         }
@@ -194,10 +249,28 @@ impl Keeper {
                 _ => std::thread::sleep(Duration::from_millis(1)),
             }
         }
+        if let Some(mut groups) = self.groups.take() {
+            groups.remove(Duration::from_secs(10));
+        }
         if let Some(run) = self.run.take() {
             let _ = std::fs::remove_dir_all(&run.directory);
         }
     }
+}
+
+/// Tells all threads of a process where to run; those they begin inherit it.
+fn run_on(pid: Pid, processors: &CpuSet) -> Result<(), Why> {
+    let tasks = PathBuf::from(format!("/proc/{}/task", pid.as_raw_nonzero()));
+    let wrong = |it: &dyn std::fmt::Display| Why::Refused { path: tasks.clone(), error: it.to_string() };
+    for task in std::fs::read_dir(&tasks).map_err(|it| wrong(&it))?.flatten() {
+        let task = task.file_name().to_str().and_then(|it| it.parse().ok()).and_then(Pid::from_raw);
+        match sched_setaffinity(task, processors) {
+            // It ended while we looked.
+            Ok(()) | Err(Errno::SRCH) => {}
+            Err(error) => return Err(wrong(&error)),
+        }
+    }
+    Ok(())
 }
 
 /// Processes whose parent we are.
@@ -217,7 +290,12 @@ pub(super) fn parents() -> Vec<(u32, u32)> {
 }
 
 impl Node {
-    fn start(id: NodeId, launch: Launch, run: &Path) -> Result<Node, String> {
+    fn start(
+        id: NodeId,
+        launch: Launch,
+        run: &Path,
+        groups: &mut Groups,
+    ) -> Result<(Node, Option<Group>, Vec<NotApplied>), String> {
         let log = run.join("log").join(format!("{}.log", launch.name));
         let open = || OpenOptions::new().create(true).append(true).mode(0o600).open(&log);
         let (stdout, stderr) = match (open(), open()) {
@@ -240,13 +318,17 @@ impl Node {
             // The standard library drops the supplementary groups too.
             command.uid(user.uid).gid(user.gid);
         }
+        let entrance = groups.prepare(&launch.name, &launch.limits).map_err(|it| it.to_string())?;
+        let entrance = Arc::new(entrance);
+        let inside = Arc::clone(&entrance);
         let keeper = rustix::process::getpid();
         let orphaned = launch.orphaned.into();
         // SAFETY: between fork and exec only system calls without allocation or locks are made.
         unsafe {
             command.pre_exec(move || {
                 rustix::process::set_parent_process_death_signal(Some(orphaned))?;
-                // The keeper may have died before the line above.
+                inside.enter();
+                // The keeper may have died before the first line.
                 if rustix::process::getppid() == Some(keeper) { Ok(()) } else { Err(Errno::SRCH.into()) }
             });
         }
@@ -256,8 +338,27 @@ impl Node {
             let _ = kill_process(pid, Sig::Kill.into());
             format!("pidfd_open: {it}")
         })?;
-        Ok(Node { id, pid, pidfd, launch })
+        // The command holds the other reference.
+        drop(command);
+        let entrance = Arc::into_inner(entrance).expect("the command is gone");
+        let (group, mut not_applied) = entrance.result();
+        not_applied.extend(elsewhere(pid, &launch.limits.cpus, &not_applied));
+        Ok((Node { id, pid, pidfd, launch }, group, not_applied))
     }
+}
+
+/// The kernel silently leaves out processors that a process may not have: whether it runs where it should.
+fn elsewhere(pid: Pid, wanted: &[u32], known: &[NotApplied]) -> Option<NotApplied> {
+    if wanted.is_empty() || known.iter().any(|it| it.limit == Limit::Cpus) {
+        return None;
+    }
+    let wanted = processors(wanted).ok()?;
+    // A process that has ended runs nowhere else.
+    let found = sched_getaffinity(Some(pid)).ok()?;
+    let numbers: Vec<String> =
+        (0..CpuSet::MAX_CPU).filter(|&it| found.is_set(it)).map(|it| it.to_string()).collect();
+    let why = || Why::NoSuchProcessors(format!("it may run on {} only", numbers.join(", ")));
+    (found != wanted).then(|| NotApplied { limit: Limit::Cpus, why: why() })
 }
 
 impl Run {
@@ -306,7 +407,8 @@ fn sweep(base: &Path) {
         }
         // Without a lock it is just being made.
         let Ok(lock) = File::open(entry.path().join("lock")) else { continue };
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        let dead = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if dead && groups::clear_noted(&entry.path().join("groups")) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

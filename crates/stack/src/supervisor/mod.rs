@@ -7,7 +7,9 @@ mod protocol;
 pub use launch::{Launch, Sig, Step, User};
 pub use protocol::{End, NodeId};
 
+use crate::host::Cgroups;
 use crate::limits::{Group, NotApplied};
+use model::plan::Limits;
 use protocol::{Order, Word};
 use std::collections::HashMap;
 use std::fmt;
@@ -85,6 +87,11 @@ const LOG_LINES: usize = 12;
 impl Supervisor {
     /// Starts a keeper with a run directory of its own, on a disk that the user of the stack can reach.
     pub fn start(keeper: &KeeperProgram) -> Result<Supervisor, Failure> {
+        Supervisor::start_in(keeper, Cgroups::look())
+    }
+
+    /// The same, with limits applied through these control groups; none of them, and no limit but affinity holds.
+    pub fn start_in(keeper: &KeeperProgram, cgroups: Cgroups) -> Result<Supervisor, Failure> {
         let failure = |why: String| Failure::new("keeper", "start", why);
         let user = User::unprivileged().map_err(failure)?;
         let base = scratch_base(user.as_ref()).map_err(failure)?;
@@ -107,7 +114,7 @@ impl Supervisor {
             started: HashMap::new(),
             ended: HashMap::new(),
         };
-        match supervisor.order(&Order::Open { base, owner: user }) {
+        match supervisor.order(&Order::Open { base, owner: user, cgroups }) {
             Ok(Word::Opened(directory)) => supervisor.directory = directory,
             Ok(word) => return Err(failure(format!("it answered {word:?}"))),
             Err(why) => return Err(failure(why)),
@@ -231,6 +238,19 @@ impl Supervisor {
     /// Which limits of a node could not be applied, and why. Figures that depend on them are not what was asked for.
     pub fn not_applied(&self, id: NodeId) -> &[NotApplied] {
         self.started.get(&id).map_or(&[], |it| &it.not_applied)
+    }
+
+    /// Limits our own process, all its threads, until we are dropped or are told other limits; what could not be applied,
+    /// and the group that we are in. Memory counts from now on.
+    ///
+    /// Processes that we start ourselves inherit it; those of the keeper do not.
+    pub fn limit_generator(&mut self, limits: &Limits) -> Result<(Option<Group>, Vec<NotApplied>), Failure> {
+        let failure = |why: String| Failure::new("generator", "be limited", why);
+        match self.order(&Order::Generator(limits.clone())) {
+            Ok(Word::Limited { group, not_applied }) => Ok((group, not_applied)),
+            Ok(word) => Err(failure(format!("the keeper answered {word:?}"))),
+            Err(why) => Err(failure(why)),
+        }
     }
 
     pub fn signal(&mut self, id: NodeId, signal: Sig) -> Result<(), Failure> {

@@ -4,7 +4,9 @@
 //! unasked. When the supervisor's end closes, for whatever reason, the keeper clears everything away.
 
 use super::launch::{Launch, Sig, User};
+use crate::host::Cgroups;
 use crate::limits::{Group, NotApplied};
+use model::plan::Limits;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -15,12 +17,15 @@ pub struct NodeId(pub u32);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// First of all: make the run directory below `base`; its `home` belongs to `owner`.
+    /// First of all: make the run directory below `base`; its `home` belongs to `owner`. Groups are made in `cgroups`.
     Open {
         base: PathBuf,
         owner: Option<User>,
+        cgroups: Cgroups,
     },
     Launch(NodeId, Launch),
+    /// Limit the supervisor's own process.
+    Generator(Limits),
     Signal(NodeId, Sig),
     /// Stop it in its own way; answered when it has ended.
     Stop(NodeId),
@@ -32,6 +37,10 @@ pub(super) enum Word {
     Launched {
         pid: u32,
         /// The group it is in, if its limits need one.
+        group: Option<Group>,
+        not_applied: Vec<NotApplied>,
+    },
+    Limited {
         group: Option<Group>,
         not_applied: Vec<NotApplied>,
     },

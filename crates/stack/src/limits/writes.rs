@@ -1,0 +1,182 @@
+//! What is written into which file of a control group, so that a limit holds?
+
+use super::device::Disk;
+use super::{Limit, NotApplied, Version, Why};
+use model::plan::Limits;
+
+/// One line for the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Write {
+    pub limit: Limit,
+    pub controller: &'static str,
+    pub file: &'static str,
+    pub value: String,
+    /// Some kernels lack the file; the limit holds without it.
+    pub optional: bool,
+}
+
+/// A quota lasts so long, µs. Shorter than the kernel's default of 100 ms, in which a node at a tenth of a processor would
+/// answer at once for 10 ms and then not at all for 90.
+const PERIOD: f64 = 10_000.0;
+/// The kernel's least quota, µs; `kernel/sched/core.c`, `min_cfs_quota_period`.
+const LEAST_QUOTA: f64 = 1_000.0;
+
+/// So much swap is left to a group of version 1, bytes: the bound of memory and swap would otherwise be met first, and
+/// the kernel counts no failures at that one (seen with Linux 6.18).
+const SWAP: u64 = 1 << 20;
+
+/// The lines, in order, and what cannot be limited at all. `disk` is asked only when something of it is to be limited.
+pub(super) fn writes(
+    limits: &Limits,
+    version: Version,
+    disk: impl FnOnce() -> Result<Disk, Why>,
+) -> (Vec<Write>, Vec<NotApplied>) {
+    let mut lines = Vec::new();
+    let mut line = |limit, controller, file, value: String, optional| {
+        lines.push(Write { limit, controller, file, value, optional });
+    };
+    if let Some(cpu) = limits.cpu {
+        let period = PERIOD.max((LEAST_QUOTA / cpu).ceil());
+        let quota = (cpu * period).round().max(LEAST_QUOTA);
+        match version {
+            Version::V1 => {
+                line(Limit::Cpu, "cpu", "cpu.cfs_period_us", format!("{period}"), false);
+                line(Limit::Cpu, "cpu", "cpu.cfs_quota_us", format!("{quota}"), false);
+            }
+            Version::V2 => line(Limit::Cpu, "cpu", "cpu.max", format!("{quota} {period}"), false),
+        }
+    }
+    if let Some(bytes) = limits.memory {
+        // Swap would only hide that the memory is not enough. The sum of both is never less than the memory, which may be
+        // more than before.
+        match version {
+            Version::V1 => {
+                line(Limit::Memory, "memory", "memory.memsw.limit_in_bytes", "-1".to_owned(), true);
+                line(Limit::Memory, "memory", "memory.limit_in_bytes", bytes.to_string(), false);
+                let both = (bytes + SWAP).to_string();
+                line(Limit::Memory, "memory", "memory.memsw.limit_in_bytes", both, true);
+            }
+            Version::V2 => {
+                line(Limit::Memory, "memory", "memory.max", bytes.to_string(), false);
+                line(Limit::Memory, "memory", "memory.swap.max", "0".to_owned(), true);
+            }
+        }
+    }
+    let io = [
+        (Limit::ReadIops, limits.read_iops, "blkio.throttle.read_iops_device", "riops"),
+        (Limit::WriteIops, limits.write_iops, "blkio.throttle.write_iops_device", "wiops"),
+        (Limit::ReadBps, limits.read_bps, "blkio.throttle.read_bps_device", "rbps"),
+        (Limit::WriteBps, limits.write_bps, "blkio.throttle.write_bps_device", "wbps"),
+    ];
+    let mut impossible = Vec::new();
+    if io.iter().any(|it| it.1.is_some()) {
+        match disk() {
+            Ok(disk) => {
+                // Those without a bound are told too: the group may have had one before.
+                for (limit, value, file, key) in io {
+                    let none = value.is_none();
+                    let number = |it: &str| value.map_or(it.to_owned(), |it| it.to_string());
+                    match version {
+                        Version::V1 => line(limit, "blkio", file, format!("{disk} {}", number("0")), none),
+                        Version::V2 => {
+                            line(limit, "io", "io.max", format!("{disk} {key}={}", number("max")), none);
+                        }
+                    }
+                }
+            }
+            Err(why) => {
+                let asked = io.iter().filter(|it| it.1.is_some());
+                impossible.extend(asked.map(|it| NotApplied { limit: it.0, why: why.clone() }));
+            }
+        }
+    }
+    if !limits.cpus.is_empty() {
+        let list = limits.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        line(Limit::Cpus, "cpuset", "cpuset.cpus", list, false);
+    }
+    (lines, impossible)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions() {
+        let check = |limits: Limits, expected: [&[&str]; 2]| {
+            for (version, expected) in [Version::V1, Version::V2].into_iter().zip(expected) {
+                let (lines, impossible) = writes(&limits, version, || Ok(Disk { major: 254, minor: 0 }));
+                let shown = lines.iter().map(|it| {
+                    format!(
+                        "{} {}={}{}",
+                        it.controller,
+                        it.file,
+                        it.value,
+                        if it.optional { "?" } else { "" }
+                    )
+                });
+                assert_eq!(shown.collect::<Vec<_>>(), expected);
+                assert_eq!(impossible, []);
+            }
+        };
+        let none = Limits::default;
+        check(none(), [&[], &[]]);
+        let cpu = |share: f64| Limits { cpu: Some(share), ..none() };
+        check(
+            cpu(0.1),
+            [&["cpu cpu.cfs_period_us=10000", "cpu cpu.cfs_quota_us=1000"], &["cpu cpu.max=1000 10000"]],
+        );
+        check(
+            cpu(2.5),
+            [&["cpu cpu.cfs_period_us=10000", "cpu cpu.cfs_quota_us=25000"], &["cpu cpu.max=25000 10000"]],
+        );
+        // Less than a tenth needs longer periods.
+        check(
+            cpu(0.03),
+            [&["cpu cpu.cfs_period_us=33334", "cpu cpu.cfs_quota_us=1000"], &["cpu cpu.max=1000 33334"]],
+        );
+        check(
+            Limits { memory: Some(1 << 20), ..none() },
+            [
+                &[
+                    "memory memory.memsw.limit_in_bytes=-1?",
+                    "memory memory.limit_in_bytes=1048576",
+                    "memory memory.memsw.limit_in_bytes=2097152?",
+                ],
+                &["memory memory.max=1048576", "memory memory.swap.max=0?"],
+            ],
+        );
+        check(
+            Limits { read_iops: Some(1), write_iops: Some(2), read_bps: Some(3), ..none() },
+            [
+                &[
+                    "blkio blkio.throttle.read_iops_device=254:0 1",
+                    "blkio blkio.throttle.write_iops_device=254:0 2",
+                    "blkio blkio.throttle.read_bps_device=254:0 3",
+                    "blkio blkio.throttle.write_bps_device=254:0 0?",
+                ],
+                &[
+                    "io io.max=254:0 riops=1",
+                    "io io.max=254:0 wiops=2",
+                    "io io.max=254:0 rbps=3",
+                    "io io.max=254:0 wbps=max?",
+                ],
+            ],
+        );
+        check(
+            Limits { cpus: vec![0, 2, 3], ..none() },
+            [&["cpuset cpuset.cpus=0,2,3"], &["cpuset cpuset.cpus=0,2,3"]],
+        );
+    }
+
+    #[test]
+    fn no_disk() {
+        let limits = Limits { read_iops: Some(1), write_bps: Some(2), cpu: Some(1.0), ..Limits::default() };
+        let (lines, impossible) = writes(&limits, Version::V2, || Err(Why::NoDisk("tmpfs".to_owned())));
+        assert_eq!(lines.len(), 1);
+        assert_eq!(
+            impossible.iter().map(|it| it.limit).collect::<Vec<_>>(),
+            [Limit::ReadIops, Limit::WriteBps]
+        );
+    }
+}

@@ -1,0 +1,54 @@
+//! Is anything left of what one test started?
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A directory on disk in which run directories of one test are made.
+pub struct Scratch(pub PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Scratch {
+        let path = PathBuf::from(format!("/var/tmp/stack-test-{name}-{}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        Scratch(path)
+    }
+
+    /// Processes that have to do with it: by their arguments, environment or working directory.
+    pub fn processes(&self) -> Vec<String> {
+        let mark = self.0.to_str().unwrap();
+        let about = |pid: &Path| {
+            let read = |it: &str| {
+                String::from_utf8_lossy(&std::fs::read(pid.join(it)).unwrap_or_default()).into_owned()
+            };
+            let cwd = std::fs::read_link(pid.join("cwd")).unwrap_or_default();
+            let line = format!("{} {}", pid.display(), read("cmdline").replace('\0', " "));
+            (line.contains(mark) || read("environ").contains(mark) || cwd.starts_with(mark)).then_some(line)
+        };
+        let numbers = std::fs::read_dir("/proc").unwrap().flatten().map(|it| it.path());
+        numbers.filter_map(|it| about(&it)).collect()
+    }
+
+    pub fn entries(&self) -> Vec<PathBuf> {
+        std::fs::read_dir(&self.0).unwrap().flatten().map(|it| it.path()).collect()
+    }
+
+    /// What is left when half a minute has passed, or nothing any more: processes, then directories.
+    pub fn left(&self) -> (Vec<String>, Vec<PathBuf>) {
+        let until = Instant::now() + Duration::from_secs(30);
+        loop {
+            let left = (self.processes(), self.entries());
+            if left.0.is_empty() && left.1.is_empty() || Instant::now() > until {
+                return left;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
