@@ -6,6 +6,7 @@
 mod real_server {
     mod ask;
     mod chain;
+    mod chain_faults;
     mod datasets;
     mod embedded;
     mod ends;

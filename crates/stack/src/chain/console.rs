@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 use wire::Code;
 
-/// One try.
-const TRY: Duration = Duration::from_secs(5);
+/// One try. A stranger that holds our port may take a connection and never answer.
+const TRY: Duration = Duration::from_secs(2);
 
 /// Asks a node of ours until it serves: its console or statistics first, which are surely its own, then through it.
 pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut Running) -> Result<(), Failure> {

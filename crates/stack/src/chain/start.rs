@@ -10,8 +10,9 @@ use crate::supervisor::{Failure, Launch, Supervisor};
 use crate::tls_files::TlsFiles;
 use model::plan::{self, Entrance, Kind, Node};
 use model::summary::Hop;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
 
 /// The program that makes a node; nothing for what is attached.
 #[derive(Clone, Debug)]
@@ -177,7 +178,8 @@ impl Chain {
             for (name, contents) in &recipe.files {
                 write(supervisor, name, contents).map_err(|it| failed(&node.name, "be configured", &it))?;
             }
-            let mut launch = Launch::new(&node.name, &program.path, &home)
+            let name = free_name(supervisor, &node.name);
+            let mut launch = Launch::new(&name, &program.path, &home)
                 .as_user(supervisor.user())
                 .limited(&node.limits)
                 .args(&recipe.arguments);
@@ -192,10 +194,10 @@ impl Chain {
                 node: Some(supervisor.launch(launch.clone())?),
                 program: Some(program.path.clone()),
                 version: program.text.clone(),
-                entrance: self.entrance(address, tls),
+                entrance: self.entrance(address.clone(), tls),
                 admin: console,
                 statistics: recipe.statistics,
-                log: Some(log(supervisor, &node.name)),
+                log: Some(log(supervisor, &name)),
                 arguments: recipe.arguments,
                 configuration: shown.files,
                 hop: Hop::default(),
@@ -206,14 +208,13 @@ impl Chain {
             match console::await_service(supervisor, &mut running) {
                 Ok(()) => return Ok(running),
                 Err(failure) => {
-                    if let Some(id) = running.node
-                        && supervisor.ended(id).is_none()
-                    {
+                    let dead = running.node.is_none_or(|it| supervisor.ended(it).is_some());
+                    if let Some(id) = running.node.filter(|_| !dead) {
                         supervisor.stop(id)?;
                     }
-                    let taken = failure.log.iter().any(|it| it.contains("Address already in use"));
-                    if !taken || attempt == PORTS {
-                        return Err(failure.into());
+                    // Odyssey ends without a word when its port is taken; who ended leaves no port behind.
+                    if !(dead && is_taken(&address)) || attempt == PORTS {
+                        return Err(Failure { node: node.name, ..failure }.into());
                     }
                 }
             }
@@ -228,6 +229,17 @@ impl Chain {
     }
 }
 
+/// The node's name, or, if an earlier one has left a log under it, the name and a number.
+fn free_name(supervisor: &Supervisor, name: &str) -> String {
+    let numbered = |n: u32| if n == 1 { name.to_owned() } else { format!("{name}-{n}") };
+    (1..).map(numbered).find(|it| !log(supervisor, it).exists()).expect("numbers do not end")
+}
+
+fn is_taken(address: &Address) -> bool {
+    let Address::Tcp(it) = address else { return false };
+    TcpListener::bind(it).is_err_and(|it| it.kind() == ErrorKind::AddrInUse)
+}
+
 /// Writes a private file, in place of one of an earlier node of the name.
 fn write(supervisor: &Supervisor, name: &str, contents: &str) -> std::io::Result<()> {
     let _ = std::fs::remove_file(supervisor.directory().join(name));
@@ -238,8 +250,8 @@ fn door(tls: Option<&TlsFiles>) -> DoorTls {
     tls.map_or(DoorTls::Off, |it| DoorTls::Checked { root: it.root.clone() })
 }
 
-fn log(supervisor: &Supervisor, name: &str) -> std::path::PathBuf {
-    Path::new(supervisor.directory()).join("log").join(format!("{name}.log"))
+fn log(supervisor: &Supervisor, name: &str) -> PathBuf {
+    supervisor.directory().join("log").join(format!("{name}.log"))
 }
 
 fn debug(found: &Found) -> &'static str {

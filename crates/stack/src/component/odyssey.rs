@@ -40,10 +40,8 @@ impl Component for OdysseyComponent {
         Ok(Recipe {
             arguments: vec![given.files.join(&file).display().to_string()],
             files: vec![(file, configuration(wanted, given)?)],
-            stop: vec![
-                Step { signal: Sig::Int, patience: Duration::from_secs(2) },
-                Step { signal: Sig::Term, patience: Duration::from_secs(2) },
-            ],
+            // SIGINT and SIGTERM wait until the last client has left, and it has nothing to make safe.
+            stop: vec![Step { signal: Sig::Kill, patience: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             console: Some(CONSOLE),
             statistics: None,

@@ -315,7 +315,7 @@ fn configuration(settings: &Settings, memory: u64) -> String {
         ("max_wal_size", "4GB".to_owned()),
         ("checkpoint_timeout", "15min".to_owned()),
         ("logging_collector", "off".to_owned()),
-        ("log_line_prefix", "%m [%p] ".to_owned()),
+        ("log_line_prefix", "%m [%p] %e ".to_owned()),
         ("log_timezone", "UTC".to_owned()),
         ("timezone", "UTC".to_owned()),
         ("lc_messages", "C".to_owned()),

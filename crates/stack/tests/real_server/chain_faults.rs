@@ -1,0 +1,329 @@
+//! What becomes of a chain when something goes wrong?
+
+use super::chain::{Stand, ask, haproxy, node, odyssey, pgbouncer, postgres, skipped, stack};
+use super::server::{PATIENCE, keeper, server};
+use model::plan::{Attached, AttachedRole, Entrance, Kind, Node, PoolMode};
+use stack::ask::{Address, Target};
+use stack::chain::{Chain, Problem, in_database};
+use stack::component::program::Programs;
+use stack::supervisor::{End, Supervisor, free_port};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+use wire::Code;
+use wire::pg::Secret;
+
+/// Both poolers and the balancer, before a PostgreSQL.
+fn fronts() -> [Node; 3] {
+    [
+        pgbouncer(Entrance::Tcp, PoolMode::Transaction),
+        odyssey(Entrance::Tcp, PoolMode::Session),
+        haproxy(Entrance::Tcp, Some(9)),
+    ]
+}
+
+fn up(nodes: &[Node]) -> Stand {
+    Stand::up(&stack(nodes)).unwrap_or_else(|it| panic!("{it}"))
+}
+
+fn with_password(target: &Target, password: &str) -> Target {
+    let mut other = in_database(target, &target.login.database);
+    Arc::get_mut(&mut other.login).unwrap().password = Some(Secret::new(password));
+    other
+}
+
+#[test]
+fn a_wrong_password_is_refused_with_the_right_message() {
+    let base = postgres(Entrance::Tcp);
+    let mut stand = up(std::slice::from_ref(&base));
+    let mut check = |nodes: &[Node], expected: &[&str]| {
+        if let Err(problem) = stand.become_(&stack(nodes)) {
+            assert!(skipped(&problem), "{problem}");
+            return;
+        }
+        let said = ask(&with_password(stand.chain.entry(), "wrong"), "select 1");
+        assert!(expected.iter().any(|it| said.ends_with(it)), "{said}");
+    };
+    let ours = "FATAL: password authentication failed for user \"app\" (SQLSTATE 28P01)";
+    let [pgbouncer, odyssey, haproxy] = fronts();
+    check(std::slice::from_ref(&base), &[ours]);
+    check(&[haproxy, base.clone()], &[ours]);
+    // Poolers have words of their own, PgBouncer since 1.19 those of the server.
+    check(&[pgbouncer, base.clone()], &["FATAL: SASL authentication failed (SQLSTATE 08P01)", ours]);
+    check(&[odyssey, base], &[": password authentication failed for user \"app\" (SQLSTATE 28000)"]);
+}
+
+#[test]
+fn too_many_clients_are_told_apart() {
+    let stand = up(&[postgres(Entrance::Unix)]);
+    let mut sessions = Vec::new();
+    let error = loop {
+        match stand.chain.entry().open(PATIENCE) {
+            Ok(it) => sessions.push(it),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.code(), Code::SqlState(*b"53300"), "{error}");
+    // Three are kept for superusers.
+    assert_eq!(sessions.len(), 17);
+    assert_eq!(ask(stand.chain.nodes()[0].admin.as_ref().unwrap(), "select 1"), "1");
+}
+
+#[test]
+fn a_taken_port_is_survived() {
+    static TAKEN: OnceLock<TcpListener> = OnceLock::new();
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    /// Every other port is taken, by somebody who never answers.
+    fn ports() -> std::io::Result<u16> {
+        if COUNT.fetch_add(1, Ordering::Relaxed) % 2 == 1 {
+            return free_port();
+        }
+        let taken = TAKEN.get_or_init(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+        Ok(taken.local_addr()?.port())
+    }
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    for front in fronts() {
+        let before = COUNT.load(Ordering::Relaxed);
+        let stack = stack(&[front, postgres(Entrance::Tcp)]);
+        let chain = Chain::up_with(ports, &mut supervisor, &stack, &Programs::here(), &mut |_| {});
+        let mut chain = match chain {
+            Ok(it) => it,
+            Err(it) if skipped(&it) => continue,
+            Err(it) => panic!("{it}"),
+        };
+        assert_eq!(ask(chain.entry(), "select 7"), "7");
+        assert_eq!(COUNT.load(Ordering::Relaxed) - before, 4);
+        chain.down(&mut supervisor, &mut |_| {}).unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_had_is_told_and_nothing_is_touched() {
+    let base = postgres(Entrance::Unix);
+    let mut stand = up(std::slice::from_ref(&base));
+    let none = Programs { places: Vec::new(), variable: |_| None, ..Programs::here() };
+    for (front, name) in fronts().into_iter().zip(["PgBouncer", "Odyssey", "HAProxy"]) {
+        let wanted = stack(&[front, base.clone()]);
+        let problem = stand.chain.become_(&mut stand.supervisor, &wanted, &none, &mut |_| {}).unwrap_err();
+        assert!(matches!(&problem, Problem::Unavailable(it) if it.component == name), "{problem}");
+        assert_eq!(ask(stand.chain.entry(), "select 1"), "1");
+    }
+}
+
+#[test]
+fn what_cannot_be_built_is_told() {
+    let base = postgres(Entrance::Tcp);
+    let mut stand = up(std::slice::from_ref(&base));
+    let mut check = |nodes: &[Node], expected: &str| match stand.become_(&stack(nodes)) {
+        Err(it) if skipped(&it) => {}
+        other => assert_eq!(other.unwrap_err().to_string(), expected),
+    };
+    check(
+        &[haproxy(Entrance::Tls, None), base.clone()],
+        "balancer: HAProxy passes TLS on, and postgres does not speak it: its entrance must be tls",
+    );
+    check(
+        &[haproxy(Entrance::Tcp, None), postgres(Entrance::Tls)],
+        "balancer: HAProxy passes TLS on, and postgres speaks it: this entrance must be tls",
+    );
+    check(&[odyssey(Entrance::Tcp, PoolMode::Statement), base], "pooler: Odyssey has no statement mode");
+    check(&[pgbouncer(Entrance::Tcp, PoolMode::Session)], "pooler: nothing stands behind it");
+}
+
+#[test]
+fn a_balancer_queues_and_its_queue_ends() {
+    let mut stand = up(&[haproxy(Entrance::Tcp, Some(1)), postgres(Entrance::Unix)]);
+    let mut first = stand.chain.entry().open(PATIENCE).unwrap();
+    let error = stand.chain.entry().open(PATIENCE).unwrap_err();
+    assert_eq!(error.code(), Code::RESET, "{error}");
+    assert_eq!(first.value("select 1").unwrap().as_deref(), Some("1"));
+    drop(first);
+
+    let mut patient = haproxy(Entrance::Tcp, Some(1));
+    let Kind::HaProxy(it) = &mut patient.kind else { unreachable!() };
+    it.queue_timeout = model::Nanos::from_secs(60);
+    stand.become_(&stack(&[patient, postgres(Entrance::Unix)])).unwrap_or_else(|it| panic!("{it}"));
+    let first = stand.chain.entry().open(PATIENCE).unwrap();
+    let target = stand.chain.entry().clone();
+    let second = std::thread::spawn(move || ask(&target, "select 2"));
+    let statistics = stand.chain.nodes()[0].statistics.clone().unwrap();
+    let until = std::time::Instant::now() + PATIENCE;
+    while queued(&statistics) != "1" {
+        assert!(std::time::Instant::now() < until, "nobody is in the queue");
+        std::thread::yield_now();
+    }
+    drop(first);
+    assert_eq!(second.join().unwrap(), "2");
+}
+
+/// How many clients wait for the server, by HAProxy's `show stat`.
+fn queued(statistics: &Path) -> String {
+    let mut stream = UnixStream::connect(statistics).unwrap();
+    stream.write_all(b"show stat\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let backend = text.lines().find(|it| it.starts_with("behind,BACKEND,")).unwrap();
+    backend.split(',').nth(2).unwrap().to_owned()
+}
+
+#[test]
+fn what_was_killed_serves_again_at_its_address() {
+    let base = postgres(Entrance::Unix);
+    let mut stand = up(std::slice::from_ref(&base));
+    for front in fronts() {
+        let name = front.name.clone();
+        match stand.become_(&stack(&[front, base.clone()])) {
+            Err(it) if skipped(&it) => continue,
+            other => other.unwrap_or_else(|it| panic!("{it}")),
+        }
+        let target = stand.chain.entry().clone();
+        let mut session = target.open(PATIENCE).unwrap();
+        let end = stand.chain.kill(&mut stand.supervisor, &name).unwrap();
+        assert_eq!(end, End::Signal(9));
+        session.query("select 1").unwrap_err();
+        stand.chain.restart(&mut stand.supervisor, &name).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(ask(&target, "select 3"), "3", "{name}");
+        // And once more, while it runs; and PostgreSQL behind it.
+        stand.chain.restart(&mut stand.supervisor, &name).unwrap_or_else(|it| panic!("{it}"));
+        stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
+        stand.chain.restart(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
+        let admin = stand.chain.node("postgres").unwrap().admin.clone().unwrap();
+        assert_eq!(ask(&admin, "select 4"), "4");
+    }
+}
+
+#[test]
+fn equal_nodes_stay_and_a_dead_one_is_replaced() {
+    let base = postgres(Entrance::Unix);
+    let pooler = |mode| pgbouncer(Entrance::Tcp, mode);
+    let mut stand = up(&[pooler(PoolMode::Session), base.clone()]);
+    let numbers = |stand: &Stand| stand.chain.nodes().iter().map(|it| it.node).collect::<Vec<_>>();
+    let before = numbers(&stand);
+    stand.become_(&stack(&[pooler(PoolMode::Session), base.clone()])).unwrap();
+    assert_eq!(numbers(&stand), before);
+    stand.become_(&stack(&[pooler(PoolMode::Transaction), base.clone()])).unwrap();
+    assert_eq!(numbers(&stand)[1], before[1]);
+    assert_ne!(numbers(&stand)[0], before[0]);
+    stand.chain.kill(&mut stand.supervisor, "pooler").unwrap();
+    let dead = numbers(&stand);
+    stand.become_(&stack(&[pooler(PoolMode::Transaction), base])).unwrap();
+    assert_eq!(numbers(&stand)[1], dead[1]);
+    assert_ne!(numbers(&stand)[0], dead[0]);
+}
+
+#[test]
+fn a_quiet_database_can_be_replaced() {
+    let base = postgres(Entrance::Tcp);
+    let mut stand = up(std::slice::from_ref(&base));
+    let both = [haproxy(Entrance::Tcp, None), pgbouncer(Entrance::Unix, PoolMode::Transaction)];
+    let mut chains: Vec<Vec<Node>> = fronts().into_iter().map(|it| vec![it, base.clone()]).collect();
+    chains.push(both.into_iter().chain([base.clone()]).collect());
+    chains.push(vec![base]);
+    for nodes in chains {
+        match stand.become_(&stack(&nodes)) {
+            Err(it) if skipped(&it) => continue,
+            other => other.unwrap_or_else(|it| panic!("{it}")),
+        }
+        let mut session = stand.chain.entry().open(PATIENCE).unwrap();
+        session.query("select 1").unwrap();
+        let mut chain = std::time::Instant::now();
+        stand.chain.quiesce(&mut stand.supervisor, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
+        let quiesced = chain.elapsed();
+        session.query("select 1").unwrap_err();
+        let admin = stand.chain.postgres().unwrap().admin.clone().unwrap();
+        let mut admin = admin.open(PATIENCE).unwrap();
+        admin.query("drop database app").unwrap();
+        admin.query("create database app owner app").unwrap();
+        chain = std::time::Instant::now();
+        stand.chain.resume(&mut stand.supervisor, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
+        println!("{} nodes: quiet after {quiesced:?}, back after {:?}", nodes.len(), chain.elapsed());
+        assert_eq!(stand.chain.nodes().len(), nodes.len());
+        assert_eq!(ask(stand.chain.entry(), "select current_database()"), "app");
+        assert_eq!(ask(&stand.chain.entry_to("postgres"), "select current_database()"), "postgres");
+    }
+}
+
+#[test]
+fn what_was_there_before_is_used_and_left_alone() {
+    let server = server();
+    let passwords = std::env::temp_dir().join(format!("pgdyno-passwords-{}", std::process::id()));
+    let mut options = std::fs::OpenOptions::new();
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.write(true).create(true).truncate(true).open(&passwords).unwrap();
+    file.write_all(format!("*:*:*:*:{}\n", server.password().reveal()).as_bytes()).unwrap();
+    let dsn = format!(
+        "host=127.0.0.1 port={} user=postgres dbname=postgres passfile={}",
+        server.port,
+        passwords.display()
+    );
+    let attached = |dsn: &str| {
+        let it = Attached { dsn: dsn.to_owned(), admin: None, role: AttachedRole::Postgres };
+        node("theirs", Entrance::Tcp, Kind::Attached(it))
+    };
+    for front in fronts() {
+        let mut stand = match Stand::up(&stack(&[front, attached(&dsn)])) {
+            Ok(it) => it,
+            Err(it) if skipped(&it) => continue,
+            Err(it) => panic!("{it}"),
+        };
+        assert_eq!(ask(stand.chain.entry(), "select current_user"), "postgres");
+        assert!(stand.chain.kill(&mut stand.supervisor, "theirs").is_err());
+        stand.chain.quiesce(&mut stand.supervisor, &mut |_| {}).unwrap();
+        stand.chain.resume(&mut stand.supervisor, &mut |_| {}).unwrap();
+        stand.become_(&stack(&[attached(&dsn)])).unwrap();
+        stand.chain.down(&mut stand.supervisor, &mut |_| {}).unwrap();
+        assert_eq!(ask(&server.target(), "select 1"), "1");
+    }
+    let problem = Stand::up(&stack(&[attached("postgres://me:hunter2@127.0.0.1/db")])).err().unwrap();
+    let expected = "theirs: a password stands in its address; give it by PGPASSWORD or a password file";
+    assert_eq!(problem.to_string(), expected);
+    std::fs::remove_file(passwords).unwrap();
+}
+
+#[test]
+fn secrets_stay_secret_and_nothing_remains() {
+    let (pgbouncer, base) = (pgbouncer(Entrance::Tls, PoolMode::Session), postgres(Entrance::Tls));
+    let mut nodes = vec![haproxy(Entrance::Tls, Some(5)), pgbouncer, base.clone()];
+    let mut stand = up(&nodes);
+    for front in [None, Some(odyssey(Entrance::Tls, PoolMode::Transaction))] {
+        if let Some(it) = front {
+            nodes = vec![it, base.clone()];
+            match stand.become_(&stack(&nodes)) {
+                Err(it) if skipped(&it) => break,
+                other => other.unwrap_or_else(|it| panic!("{it}")),
+            }
+        }
+        ask(&with_password(stand.chain.entry(), "wrong"), "select 1");
+        let users = stand.chain.users();
+        let admin = stand.chain.postgres().unwrap().admin.as_ref().unwrap().login.password.clone().unwrap();
+        let secrets = [users.app.password.clone(), users.console.password.clone(), admin];
+        let mut seen = format!("{:?}", stand.chain);
+        for running in stand.chain.nodes() {
+            let log = std::fs::read_to_string(running.log.as_ref().unwrap()).unwrap();
+            assert!(!running.configuration.is_empty());
+            seen += &format!("{log}{:?}{:?}", running.configuration, running.arguments);
+        }
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            seen += &String::from_utf8_lossy(&line);
+        }
+        for secret in secrets {
+            assert!(!seen.contains(secret.reveal()), "a password is shown");
+        }
+        if let Address::Tcp(it) = stand.chain.entry().address {
+            assert!(it.ip().is_loopback());
+        }
+    }
+    let ids: Vec<_> = stand.chain.nodes().iter().filter_map(|it| it.node).collect();
+    let numbers: Vec<u32> = ids.into_iter().map(|it| stand.supervisor.pid(it).unwrap()).collect();
+    assert_eq!(numbers.len(), nodes.len());
+    let directory = stand.supervisor.directory().to_owned();
+    drop(stand);
+    assert!(!directory.exists());
+    for it in numbers {
+        assert!(!Path::new(&format!("/proc/{it}")).exists(), "{it} is still there");
+    }
+}
