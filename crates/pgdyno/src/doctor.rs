@@ -1,6 +1,7 @@
 //! `pgdyno doctor`: what does this machine offer, and what would each missing thing enable?
 //!
-//! Changes nothing and starts nothing but programs that tell their version.
+//! Starts nothing but programs that tell their version, and changes nothing: the empty control group that it tries limits on
+//! is removed at once.
 
 use clap::Parser;
 use load::driver::uring;
@@ -9,6 +10,8 @@ use serde_json::{Value, json};
 use stack::embedded;
 use stack::find::{Installation, Search, Tried, install_command};
 use stack::host::{Cgroups, Controller, Host, Jitter, Program, program};
+use stack::limits::{self, Limit, NotApplied, Why};
+use stack::supervisor::scratch;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,6 +47,8 @@ struct Found {
     programs: Vec<(&'static str, &'static str, Option<Program>)>,
     host: Host,
     io_uring: bool,
+    /// Which limits could not be applied to a node of a stack, and why.
+    not_applied: Vec<NotApplied>,
     jitter: Latency,
 }
 
@@ -72,9 +77,19 @@ impl Found {
         let programs =
             PROGRAMS.map(|(name, version, enables)| (name, enables, program(name, version, &bins)));
         let (host, io_uring) = (Host::look(), uring::is_available());
+        let scratch = scratch().unwrap_or_else(|_| PathBuf::from("/"));
+        let not_applied = limits::trial(host.cgroups.clone(), &scratch);
         // A thousand moments: enough for one in a hundred.
         std::thread::sleep(Duration::from_secs(1));
-        Found { servers, tried, programs: programs.into(), host, io_uring, jitter: jitter.stop() }
+        Found {
+            servers,
+            tried,
+            programs: programs.into(),
+            host,
+            io_uring,
+            not_applied,
+            jitter: jitter.stop(),
+        }
     }
 
     fn text(&self) -> String {
@@ -179,6 +194,7 @@ impl Found {
             }
         }
         cgroups(&host.cgroups, page);
+        possible(&self.not_applied, page);
         page.line("timer jitter", &jitter(&self.jitter));
         page.note("arrivals cannot be sent more exactly than this host wakes a thread");
     }
@@ -207,6 +223,10 @@ impl Found {
             "programs": programs.collect::<Vec<_>>(),
             "host": self.host,
             "io_uring": self.io_uring,
+            "limits": Limit::ALL.map(|limit| {
+                let not = self.not_applied.iter().find(|it| it.limit == limit);
+                json!({ "name": limit.name(), "possible": not.is_none(), "why": not.map(|it| it.why.to_string()) })
+            }),
             "timer_jitter": {
                 "wakes": self.jitter.count(),
                 "p50_ns": quantile(0.5),
@@ -227,20 +247,33 @@ fn files((now, most): (Option<u64>, Option<u64>)) -> String {
 }
 
 fn cgroups(them: &Cgroups, page: &mut Page) {
-    let mut usable = false;
     for (version, controllers) in [("cgroups v1", &them.v1), ("cgroups v2", &them.v2)] {
         let names: Vec<&str> = controllers.iter().map(|it: &Controller| it.name.as_str()).collect();
-        let writable = !controllers.is_empty() && controllers.iter().all(|it| it.writable);
-        usable |= writable;
-        let right = if writable { "may be used" } else { "may not be used" };
-        let none = "no controllers".to_owned();
-        page.line(version, &if names.is_empty() { none } else { format!("{}; {right}", names.join(", ")) });
+        page.line(version, &if names.is_empty() { "no controllers".to_owned() } else { names.join(", ") });
     }
-    if !usable {
-        page.enables(
-            "limits of processor, memory and disk for parts of a system",
-            Some("root, or a delegated group"),
-        );
+}
+
+/// Which limits hold here, and why the others do not.
+fn possible(not_applied: &[NotApplied], page: &mut Page) {
+    let hold = Limit::ALL.into_iter().filter(|it| not_applied.iter().all(|not| not.limit != *it));
+    let names: Vec<&str> = hold.map(Limit::name).collect();
+    page.line("limits", &if names.is_empty() { "none can be applied".to_owned() } else { names.join(", ") });
+    let mut told: Vec<&Why> = Vec::new();
+    for NotApplied { why, .. } in not_applied {
+        if told.contains(&why) {
+            continue;
+        }
+        told.push(why);
+        let same = not_applied.iter().filter(|it| it.why == *why).map(|it| it.limit.name());
+        page.line("", &format!("not {}: {why}", same.collect::<Vec<_>>().join(", ")));
+    }
+    if !not_applied.is_empty() {
+        let with = if not_applied.iter().all(|it| matches!(it.why, Why::NoDisk(_))) {
+            "TMPDIR on a disk"
+        } else {
+            "root, or a delegated group"
+        };
+        page.enables("these limits for parts of a system", Some(with));
     }
 }
 
@@ -327,7 +360,35 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn what_is_possible() {
+        let check = |not: &[(Limit, &Why)], expected: &str| {
+            let not: Vec<_> =
+                not.iter().map(|&(limit, why)| NotApplied { limit, why: why.clone() }).collect();
+            let mut page = Page::default();
+            possible(&not, &mut page);
+            assert_eq!(page.0, expected);
+        };
+        check(&[], "  limits        cpu, memory, read_iops, write_iops, read_bps, write_bps, cpus\n");
+        let disk = Why::NoDisk("tmpfs".to_owned());
+        let all_io =
+            [Limit::ReadIops, Limit::WriteIops, Limit::ReadBps, Limit::WriteBps].map(|it| (it, &disk));
+        check(
+            &all_io,
+            "  limits        cpu, memory, cpus\n                not read_iops, write_iops, read_bps, write_bps: \
+             the data lies on\n                tmpfs, which is no disk that could be throttled\n                \
+             would enable these limits for parts of a system: TMPDIR on a\n                disk\n",
+        );
+        let missing = Why::NoController("cpu".to_owned());
+        check(
+            &Limit::ALL.map(|it| (it, &missing)),
+            "  limits        none can be applied\n                not cpu, memory, read_iops, write_iops, \
+             read_bps, write_bps, cpus:\n                there is no control group controller `cpu`\n                \
+             would enable these limits for parts of a system: root, or a delegated\n                group\n",
+        );
+    }
+
+    #[test]
+    fn files_that_may_be_open() {
         assert_eq!(files((Some(1024), Some(4096))), "1024, at most 4096");
         assert_eq!(files((Some(1024), Some(1024))), "1024");
         assert_eq!(files((None, None)), "no limit");

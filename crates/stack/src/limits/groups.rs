@@ -33,7 +33,7 @@ pub(crate) struct Groups {
     /// What is throttled is the disk behind it.
     directory: PathBuf,
     /// Every directory is noted here before it is made, so that it is found even after our sudden death.
-    note: PathBuf,
+    note: Option<PathBuf>,
     /// Parents before children.
     made: Vec<PathBuf>,
     /// By name of their node.
@@ -77,8 +77,8 @@ pub(crate) struct Entrance {
 const AFFINITY: u8 = u8::MAX;
 
 impl Groups {
-    /// For nodes whose files are below `run`, which is ours. Removes what dead keepers have left.
-    pub fn new(cgroups: Cgroups, run: &Path) -> Groups {
+    /// For nodes whose files are below `directory`. Removes what dead keepers have left.
+    pub fn new(cgroups: Cgroups, directory: &Path, note: Option<PathBuf>) -> Groups {
         for controller in cgroups.v1.iter().chain(&cgroups.v2) {
             remove_stale(&controller.directory);
         }
@@ -86,8 +86,8 @@ impl Groups {
             version: if cgroups.v1.is_empty() { Version::V2 } else { Version::V1 },
             cgroups,
             name: format!("{PREFIX}{}", std::process::id()),
-            directory: run.to_owned(),
-            note: run.join("groups"),
+            directory: directory.to_owned(),
+            note,
             made: Vec::new(),
             nodes: HashMap::new(),
             base: None,
@@ -225,9 +225,11 @@ impl Groups {
         if self.made.iter().any(|it| it == path) && path.is_dir() {
             return Ok(());
         }
-        let note = OpenOptions::new().create(true).append(true).open(&self.note);
-        let noted = note.and_then(|mut it| writeln!(it, "{}", path.display()));
-        noted.map_err(|it| refused(&self.note, &it))?;
+        if let Some(note) = &self.note {
+            let file = OpenOptions::new().create(true).append(true).open(note);
+            let noted = file.and_then(|mut it| writeln!(it, "{}", path.display()));
+            noted.map_err(|it| refused(note, &it))?;
+        }
         match DirBuilder::new().create(path) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(refused(path, &error)),
             _ => self.made.push(path.to_owned()),

@@ -10,9 +10,14 @@ pub use device::{Disk, disk_behind};
 pub use group::{Group, Version};
 pub use usage::{Io, Source, Usage, read_cpu_stat};
 
+use crate::host::Cgroups;
+use groups::Groups;
+use model::plan::Limits;
+use rustix::thread::CpuSet;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// One of the bounds of [`model::plan::Limits`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -48,7 +53,44 @@ pub enum Why {
     NoSuchProcessors(String),
 }
 
+/// Tries every limit on a group that nobody enters and that is removed at once: what could not be applied to a node whose
+/// files are in `directory`.
+pub fn trial(cgroups: Cgroups, directory: &Path) -> Vec<NotApplied> {
+    let mine = rustix::thread::sched_getaffinity(None).ok();
+    let first = mine.and_then(|it| (0..CpuSet::MAX_CPU).find(|&number| it.is_set(number)));
+    let limits = Limits {
+        cpu: Some(1.0),
+        memory: Some(64 << 20),
+        read_iops: Some(1000),
+        write_iops: Some(1000),
+        read_bps: Some(1 << 20),
+        write_bps: Some(1 << 20),
+        cpus: first.map(|it| it as u32).into_iter().collect(),
+    };
+    let mut groups = Groups::new(cgroups, directory, None);
+    let entrance = groups.prepare("trial", &limits);
+    let not_applied = entrance.map_or_else(
+        |error| {
+            let why = Why::Refused { path: directory.to_owned(), error: error.to_string() };
+            Limit::ALL.iter().map(|&limit| NotApplied { limit, why: why.clone() }).collect()
+        },
+        |it| it.not_applied,
+    );
+    groups.remove(Duration::from_secs(1));
+    not_applied
+}
+
 impl Limit {
+    pub const ALL: [Limit; 7] = [
+        Limit::Cpu,
+        Limit::Memory,
+        Limit::ReadIops,
+        Limit::WriteIops,
+        Limit::ReadBps,
+        Limit::WriteBps,
+        Limit::Cpus,
+    ];
+
     /// Its name in an experiment file.
     pub fn name(self) -> &'static str {
         match self {

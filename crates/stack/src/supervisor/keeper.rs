@@ -30,6 +30,8 @@ use std::time::{Duration, Instant};
 
 /// Run directories begin so.
 const PREFIX: &str = "pgdyno-";
+/// In a run directory: the control groups that were made.
+const GROUPS: &str = "groups";
 
 /// The program `pgdyno keeper`: standard input is the socket to the supervisor. Never of use to a person.
 pub fn main() -> std::process::ExitCode {
@@ -111,7 +113,7 @@ impl Keeper {
                 let run =
                     Run::create(&base, owner.as_ref()).map_err(|it| format!("{}: {it}", base.display()))?;
                 let directory = run.directory.clone();
-                self.groups = Some(Groups::new(cgroups, &directory));
+                self.groups = Some(Groups::new(cgroups, &directory, Some(directory.join(GROUPS))));
                 self.run = Some(run);
                 Ok(Word::Opened(directory))
             }
@@ -408,7 +410,7 @@ fn sweep(base: &Path) {
         // Without a lock it is just being made.
         let Ok(lock) = File::open(entry.path().join("lock")) else { continue };
         let dead = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-        if dead && groups::clear_noted(&entry.path().join("groups")) {
+        if dead && groups::clear_noted(&entry.path().join(GROUPS)) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

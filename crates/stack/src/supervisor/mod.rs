@@ -383,6 +383,11 @@ pub fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
+/// The directory in which run directories are made.
+pub fn scratch() -> Result<PathBuf, String> {
+    scratch_base(User::unprivileged()?.as_ref())
+}
+
 /// Where the run directory goes: `TMPDIR`, `/var/tmp` or `/tmp`, the first that lies on a disk and that the user of the
 /// stack can reach; the first reachable one if all lie in memory.
 ///
