@@ -4,10 +4,13 @@
 
 mod aggregate;
 mod condition;
+pub mod finding;
 #[cfg(test)]
 mod fixture;
+pub mod matrix;
 pub mod objective;
 mod progress;
+pub mod repeats;
 pub mod rule;
 pub mod strategy;
 mod summary;

@@ -4,6 +4,7 @@
 
 mod histogram;
 mod interval;
+pub mod matrix;
 mod measured;
 pub mod objective;
 pub mod observation;

@@ -1,0 +1,215 @@
+//! Invented trials.
+
+use super::TrialFacts;
+use crate::fixture;
+use crate::summary::summarise;
+use model::matrix::Status;
+use model::plan::*;
+use model::summary::{QueryMode, Server, Summary, Validity};
+use model::{Code, EventKind, LogEvent, Measured, Nanos, Sample};
+
+/// An experiment of cells, each by one word: `direct`, `unix` (direct over a Unix socket), `session`, `pooled` (transaction
+/// mode), `statement`, `odyssey` (transaction), `haproxy`, `balanced` (with maxconn 20). PostgreSQL has 50 slots and one
+/// processor, pools have 20 servers and a tenth; 200 clients; everything over TCP.
+pub fn experiment(cells: &[&str], baseline: Option<usize>) -> Experiment {
+    let cell = |word: &&str| Cell { label: vec![("through".into(), word.to_string())], setup: setup(word) };
+    Experiment { name: "x".into(), seed: 42, repeat: 5, cells: cells.iter().map(cell).collect(), baseline }
+}
+
+pub fn setup(word: &str) -> Setup {
+    let entrance = if word == "unix" { Entrance::Unix } else { Entrance::Tcp };
+    let limits = |cpu| Limits { cpu: Some(cpu), ..Limits::default() };
+    let postgres = Postgres { version: None, max_connections: 50, settings: vec![] };
+    let postgres =
+        Node { name: "postgres".into(), kind: Kind::Postgres(postgres), entrance, limits: limits(1.0) };
+    let bouncer = |mode| {
+        let (size, max_client_conn) = (20, 1000);
+        Kind::PgBouncer(PgBouncer { version: None, mode, size, max_client_conn, settings: vec![] })
+    };
+    let haproxy =
+        |maxconn| Kind::HaProxy(HaProxy { maxconn, queue_timeout: Nanos::from_secs(10), check: None });
+    let before = match word {
+        "direct" | "unix" => None,
+        "session" => Some(bouncer(PoolMode::Session)),
+        "pooled" => Some(bouncer(PoolMode::Transaction)),
+        "statement" => Some(bouncer(PoolMode::Statement)),
+        "odyssey" => Some(Kind::Odyssey(Odyssey {
+            mode: PoolMode::Transaction,
+            size: 20,
+            workers: 1,
+            client_max: 1000,
+            pool_timeout: Nanos::ZERO,
+            settings: vec![],
+        })),
+        "haproxy" => Some(haproxy(None)),
+        "balanced" => Some(haproxy(Some(20))),
+        other => panic!("no such cell: {other}"),
+    };
+    let name = if word == "haproxy" || word == "balanced" { "balancer" } else { "pooler" };
+    let before = before.map(|kind| Node { name: name.into(), kind, entrance, limits: limits(0.1) });
+    Setup {
+        stack: Stack { nodes: before.into_iter().chain([postgres]).collect(), generator: Limits::default() },
+        dataset: None,
+        operations: vec![],
+        load: Load {
+            model: LoadModel::Closed { clients: 200, think: Nanos::ZERO },
+            duration: Some(Nanos::from_secs(10)),
+            warmup: Nanos::ZERO,
+            threads: 2,
+            query_mode: QueryMode::Simple,
+            connect_each: false,
+            timeout: None,
+            max_tries: 1,
+        },
+        objectives: vec![],
+        stop: vec![],
+    }
+}
+
+/// A quiet trial of ten seconds, 10,000 transactions of 2.5 ms by 4 clients; and what is added to it.
+#[derive(Clone)]
+pub struct Run {
+    cell: usize,
+    repetition: u32,
+    measured: Measured,
+    status: Status,
+    summary: Option<Summary>,
+    samples: Vec<Sample>,
+    events: Vec<LogEvent>,
+    left: Vec<(String, u64)>,
+    open: bool,
+    tps: Option<f64>,
+}
+
+impl Run {
+    pub fn new(cell: usize, repetition: u32) -> Run {
+        let mut it = Run {
+            cell,
+            repetition,
+            measured: fixture::quiet(),
+            status: Status::Done,
+            summary: None,
+            samples: vec![],
+            events: vec![],
+            left: vec![],
+            open: false,
+            tps: None,
+        };
+        it.refresh();
+        it
+    }
+
+    fn refresh(&mut self) {
+        let plan = if self.open { fixture::open() } else { fixture::closed() };
+        let mut summary = summarise(&self.measured, Server::default(), plan);
+        if let Some(tps) = self.tps {
+            summary.total.tps.0 = tps;
+        }
+        self.summary = Some(summary);
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Run)) -> Run {
+        change(&mut self);
+        self.refresh();
+        self
+    }
+
+    pub fn tps(self, tps: f64) -> Run {
+        self.with(|it| it.tps = Some(tps))
+    }
+
+    pub fn open(self) -> Run {
+        self.with(|it| it.open = true)
+    }
+
+    pub fn clients(self, clients: Vec<u64>) -> Run {
+        self.with(|it| it.measured.clients = clients)
+    }
+
+    pub fn failed(self, state: &[u8; 5], n: u64) -> Run {
+        self.with(|it| {
+            (0..n).for_each(|_| it.measured.interval.cells[0].failed.count(Code::SqlState(*state)))
+        })
+    }
+
+    pub fn refused(self, state: &[u8; 5], n: u64) -> Run {
+        self.with(|it| (0..n).for_each(|_| it.measured.interval.refused.count(Code::SqlState(*state))))
+    }
+
+    pub fn dropped(self, n: u64) -> Run {
+        self.with(|it| it.measured.interval.cells[0].dropped = n)
+    }
+
+    pub fn invalid(mut self) -> Run {
+        if let Some(it) = &mut self.summary {
+            it.validity = Validity { valid: false, ..Validity::default() };
+        }
+        self
+    }
+
+    pub fn without_summary(mut self) -> Run {
+        self.summary = None;
+        self
+    }
+
+    pub fn status(mut self, status: Status) -> Run {
+        self.status = status;
+        self
+    }
+
+    /// So many lines of one kind, one after the other from second 3 on.
+    pub fn event(mut self, kind: EventKind, n: u64) -> Run {
+        self.events.extend((0..n).map(|n| LogEvent {
+            at: Nanos::from_millis(3000 + n),
+            node: "postgres".into(),
+            kind,
+            code: None,
+            text: String::new(),
+        }));
+        self
+    }
+
+    /// The same value at the end of each second.
+    pub fn gauge(self, node: &str, series: &str, label: &str, value: f64) -> Run {
+        self.series(node, series, label, |_| value)
+    }
+
+    /// Growing by `rate` per second.
+    pub fn counter(self, node: &str, series: &str, label: &str, rate: f64) -> Run {
+        self.series(node, series, label, |second| 100.0 + rate * second as f64)
+    }
+
+    fn series(mut self, node: &str, series: &str, label: &str, value: impl Fn(u64) -> f64) -> Run {
+        self.samples.extend((1..=10).map(|second| Sample {
+            at: Nanos::from_secs(second),
+            node: node.to_owned().into(),
+            series: series.to_owned().into(),
+            label: label.to_owned().into(),
+            value: value(second),
+        }));
+        self
+    }
+
+    pub fn left(mut self, node: &str, clients: u64) -> Run {
+        self.left.push((node.into(), clients));
+        self
+    }
+
+    pub fn facts<'a>(&'a self, experiment: &'a Experiment) -> TrialFacts<'a> {
+        let cell = &experiment.cells[self.cell];
+        TrialFacts {
+            cell: self.cell,
+            repetition: self.repetition,
+            label: &cell.label,
+            setup: &cell.setup,
+            status: &self.status,
+            summary: self.summary.as_ref(),
+            clients: &self.measured.clients,
+            samples: &self.samples,
+            events: &self.events,
+            ticks: &[],
+            not_applied: &[],
+            left: &self.left,
+        }
+    }
+}

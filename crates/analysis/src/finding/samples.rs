@@ -1,0 +1,89 @@
+//! What do a trial's samples say of one series?
+//!
+//! The names of series that facts are read from stand here, and nowhere else in this crate.
+
+use model::{Nanos, Sample};
+
+/// Connections by the server's own view, by state: `active`, `idle`, `idle in transaction`, …
+pub const PG_SESSIONS: &str = "pg_sessions";
+pub const PG_FREE: &str = "pg_connections_free";
+/// By database and user.
+pub const PGBOUNCER_CL_WAITING: &str = "pgbouncer_cl_waiting";
+pub const PGBOUNCER_SV_ACTIVE: &str = "pgbouncer_sv_active";
+pub const PGBOUNCER_MAXWAIT: &str = "pgbouncer_maxwait";
+/// Counts idle clients too, so that nothing is concluded from it alone.
+pub const ODYSSEY_CL_ACTIVE: &str = "odyssey_cl_active";
+pub const ODYSSEY_CL_WAITING: &str = "odyssey_cl_waiting";
+pub const ODYSSEY_SV_ACTIVE: &str = "odyssey_sv_active";
+pub const PGBOUNCER_CL_ACTIVE: &str = "pgbouncer_cl_active";
+/// By proxy and server; the server `BACKEND` is the sum of its servers and of those that wait for any.
+pub const HAPROXY_QCUR: &str = "haproxy_qcur";
+pub const HAPROXY_QTIME: &str = "haproxy_qtime";
+const CGROUP_CPU: &str = "cgroup_cpu";
+const CGROUP_PERIODS: &str = "cgroup_periods";
+const CGROUP_THROTTLED: &str = "cgroup_throttled";
+const PROCESS_CPU: [&str; 2] = ["process_cpu_user", "process_cpu_system"];
+/// By kind: `user`, `idle`, `iowait`, `steal`, …
+const HOST_CPU: &str = "host_cpu";
+
+/// A node's gauge, all labels added up at each moment. In order of time; what was sampled before the window is not in it.
+pub fn sums(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Vec<(Nanos, f64)> {
+    let mut sums: Vec<(Nanos, f64)> = Vec::new();
+    let wanted =
+        |it: &&Sample| it.at > Nanos::ZERO && it.node == node && it.series == series && label(&it.label);
+    for it in samples.iter().filter(wanted) {
+        match sums.last_mut() {
+            Some((at, sum)) if *at == it.at => *sum += it.value,
+            _ => sums.push((it.at, it.value)),
+        }
+    }
+    sums
+}
+
+/// Mean of the gauge over its samples.
+pub fn mean(samples: &[(Nanos, f64)]) -> Option<f64> {
+    (!samples.is_empty()).then(|| samples.iter().map(|it| it.1).sum::<f64>() / samples.len() as f64)
+}
+
+pub fn greatest(samples: &[(Nanos, f64)]) -> Option<f64> {
+    samples.iter().map(|it| it.1).max_by(f64::total_cmp)
+}
+
+/// How many sessions were in `state` on average. A state that none is in is not told, so each moment at which any state
+/// was told counts.
+pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
+    let moments = sums(samples, node, PG_SESSIONS, |_| true).len();
+    let of_state: f64 = sums(samples, node, PG_SESSIONS, |it| it == state).iter().map(|it| it.1).sum();
+    (moments > 0).then(|| of_state / moments as f64)
+}
+
+/// Growth of a counter per second, a restart apart; `None` with fewer than two samples.
+fn growth(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Option<f64> {
+    let all = sums(samples, node, series, label);
+    let (first, last) = (all.first()?, all.last()?);
+    let lasting = (last.0 - first.0).as_secs_f64();
+    let grown: f64 = all.windows(2).map(|it| it[1].1 - it[0].1).filter(|it| *it > 0.0).sum();
+    (lasting > 0.0).then(|| grown / lasting)
+}
+
+/// Processors that the node used: of its control group, else of its processes.
+pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
+    growth(samples, node, CGROUP_CPU, |_| true).or_else(|| {
+        let [user, system] = PROCESS_CPU.map(|series| growth(samples, node, series, |_| true));
+        Some(user? + system?)
+    })
+}
+
+/// Share of the quota's periods in which the node was held back.
+pub fn throttled(samples: &[Sample], node: &str) -> Option<f64> {
+    let periods = growth(samples, node, CGROUP_PERIODS, |_| true)?;
+    let throttled = growth(samples, node, CGROUP_THROTTLED, |_| true)?;
+    (periods > 0.0).then(|| throttled / periods)
+}
+
+/// Share of all processors' time in which the host did something, or was held back by its hypervisor.
+pub fn host_busy(samples: &[Sample]) -> Option<f64> {
+    let all = growth(samples, "host", HOST_CPU, |_| true)?;
+    let idle = growth(samples, "host", HOST_CPU, |kind| kind == "idle" || kind == "iowait")?;
+    (all > 0.0).then(|| 1.0 - idle / all)
+}

@@ -1,0 +1,277 @@
+//! What did each cell bring, and what differs from the baseline?
+
+use crate::finding::{TrialFacts, samples};
+use crate::repeats::{self, Compared};
+use model::matrix::{Against, Estimate, Figure, Hop, Matrix, Placement, Row, Trial};
+use model::plan::{AttachedRole, Experiment, Kind, Limits, LoadModel, Node, Setup};
+use model::{EventKind, Nanos, Summary};
+
+/// In the order in which they are shown.
+const FIGURES: [Figure; 11] = [
+    Figure::Tps,
+    Figure::P50,
+    Figure::P99,
+    Figure::Errors,
+    Figure::Dropped,
+    Figure::Refused,
+    Figure::Deadlocks,
+    Figure::Served,
+    Figure::Hardly,
+    Figure::PoolerCpu,
+    Figure::ServerCpu,
+];
+
+/// A client that got less than this share of the mean was hardly served.
+const HARDLY: f64 = 0.1;
+
+/// All cells of the experiment, also those without a trial.
+pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
+    let mut rows = Vec::new();
+    // By row and figure: one value of each valid trial that has it.
+    let mut values: Vec<Vec<Vec<f64>>> = Vec::new();
+    for (number, cell) in experiment.cells.iter().enumerate() {
+        let mut of_cell: Vec<&TrialFacts<'_>> = trials.iter().filter(|it| it.cell == number).collect();
+        of_cell.sort_by_key(|it| it.repetition);
+        let each = |figure| of_cell.iter().filter_map(|it| read(it, figure)).collect();
+        values.push(FIGURES.into_iter().map(each).collect());
+        rows.push(row(&cell.label, &cell.setup, &of_cell));
+    }
+    let mut matrix = Matrix { rows, baseline: experiment.baseline, seed: experiment.seed };
+    for (column, figure) in FIGURES.into_iter().enumerate() {
+        let of_figure: Vec<&[f64]> = values.iter().map(|it| it[column].as_slice()).collect();
+        estimate(&mut matrix, figure, &of_figure);
+    }
+    matrix
+}
+
+/// One figure of all rows: all comparisons with the baseline are decided together.
+fn estimate(matrix: &mut Matrix, figure: Figure, values: &[&[f64]]) {
+    let baseline = matrix.baseline.filter(|it| *it < values.len());
+    let compared: Vec<Option<Compared>> = (0..values.len())
+        .map(|row| {
+            let with = baseline.filter(|it| *it != row)?;
+            repeats::difference(values[with], values[row], matrix.seed)
+        })
+        .collect();
+    let decided = repeats::decide(&compared.iter().flatten().copied().collect::<Vec<_>>());
+    let mut verdicts = decided.into_iter();
+    for ((row, values), compared) in matrix.rows.iter_mut().zip(values).zip(compared) {
+        let against = compared.map(|it| {
+            let verdict = verdicts.next().expect("each comparison has its verdict");
+            Against { ratio: it.ratio, interval: it.interval, p: it.p, verdict }
+        });
+        if let Some(it) = repeats::estimate(values) {
+            let (median, interval, runs) = (it.median, it.interval, it.runs);
+            row.figures.push(Estimate { figure, median, interval, runs, against });
+        }
+    }
+}
+
+fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) -> Row {
+    let mut not_applied: Vec<String> = trials.iter().flat_map(|it| it.not_applied).cloned().collect();
+    not_applied.sort();
+    not_applied.dedup();
+    Row {
+        label: label.to_vec(),
+        hops: setup.stack.nodes.iter().map(hop).collect(),
+        clients: clients(setup),
+        generator: placement(&setup.stack.generator),
+        not_applied,
+        trials: trials
+            .iter()
+            .map(|it| Trial {
+                repetition: it.repetition,
+                status: it.status.clone(),
+                valid: it.valid().is_some(),
+            })
+            .collect(),
+        figures: Vec::new(),
+    }
+}
+
+/// Clients, or how much may be in flight.
+pub fn clients(setup: &Setup) -> u32 {
+    match setup.load.model {
+        LoadModel::Closed { clients, .. } => clients,
+        LoadModel::Open { max_in_flight, .. } => max_in_flight,
+    }
+}
+
+fn hop(node: &Node) -> Hop {
+    let (product, mode, size, entrance) = match &node.kind {
+        Kind::Postgres(it) => ("PostgreSQL", None, Some(it.max_connections), Some(node.entrance)),
+        Kind::PgBouncer(it) => ("PgBouncer", Some(it.mode), Some(it.size), Some(node.entrance)),
+        Kind::Odyssey(it) => ("Odyssey", Some(it.mode), Some(it.size), Some(node.entrance)),
+        Kind::HaProxy(it) => ("HAProxy", None, it.maxconn, Some(node.entrance)),
+        Kind::Attached(it) => {
+            let product = match it.role {
+                AttachedRole::Postgres => "PostgreSQL",
+                AttachedRole::PgBouncer => "PgBouncer",
+                AttachedRole::Odyssey => "Odyssey",
+                AttachedRole::Balancer => "balancer",
+            };
+            (product, None, None, None)
+        }
+    };
+    Hop { node: node.name.clone(), product, mode, size, entrance, placement: placement(&node.limits) }
+}
+
+fn placement(it: &Limits) -> Placement {
+    Placement { cpu: it.cpu, cpus: it.cpus.clone() }
+}
+
+/// The figure of one trial; `None` when the trial does not count, or it was not measured.
+pub(crate) fn read(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
+    let it = trial.valid()?;
+    let counts = &it.total.counts;
+    let executed = counts.ok + counts.failed + counts.unknown;
+    let of_thousand = |part: u64, whole: u64| (whole > 0).then(|| 1000.0 * part as f64 / whole as f64);
+    let served = |least: f64| trial.clients.iter().filter(|n| **n as f64 >= least).count();
+    let mean = trial.clients.iter().sum::<u64>() as f64 / trial.clients.len().max(1) as f64;
+    let known = !trial.clients.is_empty() && it.fairness.is_some();
+    match figure {
+        Figure::Tps => Some(it.total.tps.0),
+        Figure::P50 => it.total.response.p50.map(Nanos::as_secs_f64),
+        Figure::P99 => it.total.response.p99.map(Nanos::as_secs_f64),
+        Figure::Errors => of_thousand(counts.failed + counts.unknown, executed),
+        Figure::Dropped => of_thousand(counts.dropped, executed + counts.dropped),
+        Figure::Refused => Some(refused(it) as f64),
+        Figure::Deadlocks => of_thousand(deadlocks(trial, it), executed),
+        Figure::Served => known.then(|| served(1.0) as f64),
+        Figure::Hardly => known.then(|| (trial.clients.len() - served(HARDLY * mean)) as f64),
+        Figure::PoolerCpu => {
+            let each = trial.before().iter().map(|node| samples::processors(trial.samples, &node.name));
+            each.collect::<Option<Vec<f64>>>().filter(|it| !it.is_empty()).map(|it| it.iter().sum())
+        }
+        Figure::ServerCpu => samples::processors(trial.samples, &trial.server()?.name),
+    }
+}
+
+/// Connections that were refused within the window.
+pub(crate) fn refused(it: &Summary) -> u64 {
+    it.connecting.refused.iter().map(|it| it.count).sum()
+}
+
+/// What clients were told, or what the server logged, whichever is more: a deadlock that was retried is not told, and a
+/// log may be missing.
+pub(crate) fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> u64 {
+    let logged = |it: &&model::LogEvent| it.kind == EventKind::Deadlock && it.at > Nanos::ZERO;
+    it.total.counts.deadlock.max(trial.events.iter().filter(logged).count() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::fixture::{Run, experiment};
+    use model::matrix::{Status, Verdict};
+
+    /// `label figure median [low, high] runs, ratio verdict`, one line per row that has the figure.
+    #[track_caller]
+    fn check(runs: &[Run], figure: Figure, expected: &[&str]) {
+        let experiment = experiment(&["direct", "pooled"], Some(0));
+        let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let it = matrix(&experiment, &facts);
+        let line = |row: &Row| {
+            let it = row.estimate(figure)?;
+            let interval = it.interval.map_or("-".to_owned(), |it| format!("{:.4}..{:.4}", it.0, it.1));
+            let against = it.against.map_or(String::new(), |it| {
+                format!(", {:.3} {:?}", it.ratio.unwrap_or(f64::NAN), it.verdict)
+            });
+            Some(format!("{} {:.4} {interval} {}{against}", row.label[0].1, it.median, it.runs))
+        };
+        assert_eq!(it.rows.iter().filter_map(line).collect::<Vec<_>>(), expected);
+    }
+
+    fn repeated(cell: usize, tps: &[f64]) -> Vec<Run> {
+        tps.iter().enumerate().map(|(n, tps)| Run::new(cell, n as u32).tps(*tps)).collect()
+    }
+
+    #[test]
+    fn medians_and_comparisons() {
+        let direct = repeated(0, &[1000.0, 1010.0, 990.0, 1005.0, 995.0]);
+        let slower = repeated(1, &[840.0, 850.0, 830.0, 845.0, 835.0]);
+        let same = repeated(1, &[1001.0, 1011.0, 991.0, 1006.0, 985.0]);
+        check(
+            &[direct.clone(), slower].concat(),
+            Figure::Tps,
+            &["direct 1000.0000 990.0000..1010.0000 5", "pooled 840.0000 830.0000..850.0000 5, 0.840 Lower"],
+        );
+        check(
+            &[direct.clone(), same].concat(),
+            Figure::Tps,
+            &[
+                "direct 1000.0000 990.0000..1010.0000 5",
+                "pooled 1001.0000 985.0000..1011.0000 5, 1.001 NoEvidence",
+            ],
+        );
+        check(
+            &[direct.clone(), repeated(1, &[500.0, 510.0])].concat(),
+            Figure::Tps,
+            &["direct 1000.0000 990.0000..1010.0000 5", "pooled 505.0000 - 2, 0.505 TooFewRuns"],
+        );
+        check(&direct, Figure::Tps, &["direct 1000.0000 990.0000..1010.0000 5"]);
+    }
+
+    #[test]
+    fn only_valid_trials_count() {
+        let mut runs = repeated(0, &[1000.0, 10.0, 20.0, 1010.0, 990.0]);
+        runs[1] = runs[1].clone().invalid();
+        runs[2] = runs[2].clone().status(Status::Interrupted);
+        check(&runs, Figure::Tps, &["direct 1000.0000 990.0000..1010.0000 3"]);
+        let skipped = Run::new(0, 0).status(Status::Skipped { why: "no Odyssey".into() }).without_summary();
+        check(&[skipped], Figure::Tps, &[]);
+    }
+
+    #[test]
+    fn figures_of_one_run() {
+        let run = || Run::new(0, 0).tps(500.0);
+        let quiet = run();
+        // 10,000 transactions of 2.5 ms.
+        check(&[quiet.clone()], Figure::P50, &["direct 0.0025 - 1"]);
+        check(&[quiet.clone()], Figure::P99, &["direct 0.0025 - 1"]);
+        check(&[quiet.clone()], Figure::Errors, &["direct 0.0000 - 1"]);
+        check(&[quiet.clone()], Figure::PoolerCpu, &[]);
+        check(&[quiet.clone()], Figure::ServerCpu, &[]);
+        check(&[run().failed(b"40P01", 20)], Figure::Deadlocks, &["direct 1.9960 - 1"]);
+        check(&[run().failed(b"40P01", 20)], Figure::Errors, &["direct 1.9960 - 1"]);
+        check(&[run().event(EventKind::Deadlock, 5)], Figure::Deadlocks, &["direct 0.5000 - 1"]);
+        check(&[run().refused(b"53300", 7)], Figure::Refused, &["direct 7.0000 - 1"]);
+        let starved = run().clients([vec![500; 20], vec![0; 170], vec![1; 10]].concat());
+        check(&[starved.clone()], Figure::Served, &["direct 30.0000 - 1"]);
+        check(&[starved], Figure::Hardly, &["direct 180.0000 - 1"]);
+        let cpu = run().counter("postgres", "cgroup_cpu", "", 0.75);
+        check(&[cpu], Figure::ServerCpu, &["direct 0.7500 - 1"]);
+        let cpu = run().counter("postgres", "process_cpu_user", "", 0.5).counter(
+            "postgres",
+            "process_cpu_system",
+            "",
+            0.25,
+        );
+        check(&[cpu], Figure::ServerCpu, &["direct 0.7500 - 1"]);
+        let pooled = || Run::new(1, 0).tps(500.0);
+        check(
+            &[pooled().counter("pooler", "cgroup_cpu", "", 0.1)],
+            Figure::PoolerCpu,
+            &["pooled 0.1000 - 1"],
+        );
+        check(&[pooled()], Figure::PoolerCpu, &[]);
+    }
+
+    #[test]
+    fn placement_and_transport_stand_beside() {
+        let experiment = experiment(&["direct", "pooled"], None);
+        let it = matrix(&experiment, &[]);
+        let hops = |row: usize| {
+            let each = it.rows[row].hops.iter().map(|it| {
+                format!("{} {:?} {:?} {:?} {:?}", it.product, it.mode, it.size, it.entrance, it.placement.cpu)
+            });
+            each.collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(hops(0), "PostgreSQL None Some(50) Some(Tcp) Some(1.0)");
+        assert_eq!(
+            hops(1),
+            "PgBouncer Some(Transaction) Some(20) Some(Tcp) Some(0.1); PostgreSQL None Some(50) Some(Tcp) Some(1.0)"
+        );
+        assert_eq!((it.rows[1].clients, it.rows[1].valid()), (200, 0));
+    }
+}
