@@ -39,6 +39,18 @@ impl TlsFiles {
         })
     }
 
+    /// Files that nobody has written, to see where their names end up.
+    #[cfg(test)]
+    pub(crate) fn example(directory: &str) -> TlsFiles {
+        let at = |name: &str| PathBuf::from(directory).join(name);
+        TlsFiles {
+            root: at("tls-root.pem"),
+            certificate: at("tls.pem"),
+            key: at("tls.key"),
+            root_pem: "".into(),
+        }
+    }
+
     /// Lets this log-in use TLS only, and only with a node that holds our certificate.
     pub fn protect(&self, login: &mut Login) {
         let identity = Identity { roots: Some(self.root_pem.as_bytes()), ..Identity::default() };

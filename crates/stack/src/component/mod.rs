@@ -149,3 +149,6 @@ fn with_settings<'a>(
     all.extend(settings.iter().map(|(name, value)| (name.as_str(), value.clone())));
     all
 }
+
+#[cfg(test)]
+mod tests;

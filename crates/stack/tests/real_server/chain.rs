@@ -84,6 +84,24 @@ pub fn skipped(problem: &Problem) -> bool {
 }
 
 #[test]
+fn newer_poolers_keep_prepared_statements() {
+    let mut pooler = pgbouncer(Entrance::Tcp, PoolMode::Transaction);
+    let Kind::PgBouncer(it) = &mut pooler.kind else { unreachable!() };
+    it.version = Some((1, 21));
+    let stand = match Stand::up(&stack(&[pooler, postgres(Entrance::Unix)])) {
+        Ok(it) => it,
+        Err(it) if skipped(&it) => return,
+        Err(it) => panic!("{it}"),
+    };
+    let pooler = stand.chain.node("pooler").unwrap();
+    assert!(!pooler.version.contains(" 1.18"), "{}", pooler.version);
+    let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
+    let config = console.query("show config").unwrap();
+    let row = config.rows.iter().find(|it| it[0].as_deref() == Some("max_prepared_statements")).unwrap();
+    assert_eq!(row[1].as_deref(), Some("200"));
+}
+
+#[test]
 fn every_chain_serves_over_the_hops_that_were_asked_for() {
     use Entrance::{Tcp, Tls, Unix};
     use PoolMode::{Session, Statement, Transaction};
@@ -94,10 +112,10 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
             return;
         }
         assert_eq!(stand.hops(), expected);
+        for it in stand.chain.nodes() {
+            assert!(it.version.contains('.'), "{}: {}", it.plan.name, it.version);
+        }
         assert_eq!(ask(stand.chain.entry(), "select current_user || ' ' || current_database()"), "app app");
-        let [name, wrong] = ["app", "wrong"];
-        let login = &stand.chain.entry().login;
-        assert_eq!((login.user.as_str(), login.database.as_str()), (name, name), "{wrong}");
     };
     for entrance in [(Unix, "unix"), (Tcp, "tcp"), (Tls, "tls")] {
         let base = postgres(entrance.0);
@@ -116,6 +134,13 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
         }
     }
     let base = postgres(Unix);
+    for mode in [Session, Transaction, Statement] {
+        // Another stop signal and a setting that older ones do not know.
+        let mut newer = pgbouncer(Tls, mode);
+        let Kind::PgBouncer(it) = &mut newer.kind else { unreachable!() };
+        it.version = Some((1, 23));
+        check(&[newer, base.clone()], "tls unix");
+    }
     check(&[haproxy(Tcp, None), pgbouncer(Unix, Transaction), base.clone()], "tcp unix unix");
     check(&[haproxy(Tls, None), pgbouncer(Tls, Session), base.clone()], "tls tls unix");
     check(&[haproxy(Tls, Some(9)), odyssey(Tls, Transaction), base], "tls tls unix");

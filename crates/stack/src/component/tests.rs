@@ -1,0 +1,147 @@
+//! Every component's files, for each version and transport that makes a difference.
+
+use super::*;
+use model::Nanos;
+use model::plan::{Entrance, HaProxy, Limits, Odyssey, PgBouncer, PoolMode, Postgres};
+use std::path::PathBuf;
+
+/// What differs between the cases; the rest is the same for all.
+struct Case {
+    version: (u32, u32),
+    kind: Kind,
+    entrance: Entrance,
+    /// Over what the node behind is reached.
+    behind: Entrance,
+}
+
+fn recipe(case: &Case, node: &Node, users: &Users) -> Result<Recipe, String> {
+    let home = Path::new("/run/home");
+    let address = |entrance, port: u16| match entrance {
+        Entrance::Unix => Address::Unix(home.join(format!(".s.PGSQL.{port}"))),
+        Entrance::Tcp | Entrance::Tls => Address::Tcp(([127, 0, 0, 1], port).into()),
+    };
+    let tls = TlsFiles::example("/run");
+    let behind = Door {
+        name: "next",
+        address: address(case.behind, 5001),
+        tls: match case.behind {
+            Entrance::Tls => DoorTls::Checked { root: tls.root.clone() },
+            Entrance::Tcp | Entrance::Unix => DoorTls::Off,
+        },
+    };
+    let given = Given {
+        node,
+        version: case.version,
+        address: &address(case.entrance, 5000),
+        tls: Some(&tls),
+        behind: Some(&behind),
+        users,
+        files: Path::new("/run"),
+        home,
+        memory: 1 << 30,
+    };
+    of(&node.kind).expect("it is one of ours").recipe(&given)
+}
+
+fn node(case: &Case) -> Node {
+    Node {
+        name: "it".to_owned(),
+        kind: case.kind.clone(),
+        entrance: case.entrance,
+        limits: Limits::default(),
+    }
+}
+
+fn users() -> Users {
+    let user = |name: &str, password: &str| User { name: name.to_owned(), password: Secret::new(password) };
+    Users { app: user("app", "apple"), database: "app".to_owned(), console: user("pgdyno", "banana") }
+}
+
+/// Compares with `expected/NAME.txt`, or with `UPDATE_EXPECT=1` writes it.
+fn check(name: &str, case: &Case) {
+    let node = node(case);
+    let it = recipe(case, &node, &users()).unwrap();
+    let mut got = format!(
+        "arguments: {}\nstop: {:?}, orphaned: {:?}\nconsole: {:?}, statistics: {:?}\n",
+        it.arguments.join(" "),
+        it.stop.iter().map(|it| it.signal).collect::<Vec<_>>(),
+        it.orphaned,
+        it.console,
+        it.statistics
+    );
+    for (name, contents) in &it.files {
+        got += &format!("==> {name}\n{contents}");
+    }
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("src/component/expected/{name}.txt"));
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &got).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).expect("UPDATE_EXPECT=1 writes it");
+    assert_eq!(got, expected, "{name}; UPDATE_EXPECT=1 rewrites it");
+
+    let shown = recipe(case, &node, &users().masked()).unwrap().files;
+    assert_eq!(shown.len(), it.files.len());
+    let shown = format!("{shown:?}");
+    assert!(!shown.contains("apple") && !shown.contains("banana"), "{name}: a password is shown:\n{shown}");
+}
+
+fn postgres(settings: &[(&str, &str)]) -> Kind {
+    Kind::Postgres(Postgres { version: None, max_connections: 30, settings: owned(settings) })
+}
+
+fn pgbouncer(mode: PoolMode, settings: &[(&str, &str)]) -> Kind {
+    let settings = owned(settings);
+    Kind::PgBouncer(PgBouncer { version: None, mode, size: 20, max_client_conn: 200, settings })
+}
+
+fn odyssey(mode: PoolMode, settings: &[(&str, &str)]) -> Kind {
+    let pool_timeout = Nanos::from_millis(4000);
+    let settings = owned(settings);
+    Kind::Odyssey(Odyssey { mode, size: 20, workers: 2, client_max: 200, pool_timeout, settings })
+}
+
+fn haproxy(maxconn: Option<u32>, check: Option<Nanos>) -> Kind {
+    Kind::HaProxy(HaProxy { maxconn, queue_timeout: Nanos::from_secs(5), check })
+}
+
+fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
+    settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+fn case(version: (u32, u32), entrance: Entrance, behind: Entrance, kind: Kind) -> Case {
+    Case { version, kind, entrance, behind }
+}
+
+#[test]
+fn files() {
+    use Entrance::{Tcp, Tls, Unix};
+    use PoolMode::{Session, Statement, Transaction};
+    check("postgres-15", &case((15, 0), Tcp, Tcp, postgres(&[("work_mem", "8MB"), ("fsync", "off")])));
+    check("postgres-15-tls", &case((15, 0), Tls, Tcp, postgres(&[])));
+    check("pgbouncer-1.18", &case((1, 18), Tcp, Unix, pgbouncer(Transaction, &[])));
+    check("pgbouncer-1.21", &case((1, 21), Tcp, Unix, pgbouncer(Transaction, &[])));
+    let settings = [("query_wait_timeout", "4"), ("max_prepared_statements", "50")];
+    check("pgbouncer-1.23-tls", &case((1, 23), Tls, Tls, pgbouncer(Session, &settings)));
+    check("pgbouncer-1.18-unix", &case((1, 18), Unix, Tcp, pgbouncer(Statement, &[])));
+    check("odyssey-1.5", &case((1, 5), Tcp, Tcp, odyssey(Transaction, &[])));
+    check("odyssey-1.5-unix", &case((1, 5), Unix, Unix, odyssey(Session, &[])));
+    let settings = [("pool_ttl", "60"), ("pool_cancel", "no"), ("quantiles", "0.99,0.5")];
+    check("odyssey-1.5-tls", &case((1, 5), Tls, Tls, odyssey(Session, &settings)));
+    check("haproxy-2.6", &case((2, 6), Tcp, Tcp, haproxy(Some(8), Some(Nanos::from_millis(500)))));
+    check("haproxy-2.6-unix", &case((2, 6), Unix, Unix, haproxy(None, None)));
+    check("haproxy-2.6-tls", &case((2, 6), Tls, Tls, haproxy(Some(8), None)));
+}
+
+#[test]
+fn what_cannot_be() {
+    use Entrance::Tcp;
+    let check = |version, kind, expected: &str| {
+        let case = case(version, Tcp, Tcp, kind);
+        assert_eq!(recipe(&case, &node(&case), &users()).unwrap_err(), expected);
+    };
+    check((1, 17), pgbouncer(PoolMode::Session, &[]), "PgBouncer 1.17 is older than 1.18");
+    let settings = [("max_prepared_statements", "9")];
+    check((1, 20), pgbouncer(PoolMode::Session, &settings), "max_prepared_statements needs PgBouncer 1.21");
+    check((1, 5), odyssey(PoolMode::Statement, &[]), "Odyssey has no statement mode");
+}
