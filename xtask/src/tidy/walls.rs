@@ -13,7 +13,7 @@ struct Wall {
 
 const ASYNC: [&str; 6] = ["tokio", "mio", "async-std", "smol", "futures", "futures-util"];
 
-const WALLS: [Wall; 7] = [
+const WALLS: [Wall; 8] = [
     Wall {
         krate: "wire",
         imports: &[],
@@ -31,8 +31,17 @@ const WALLS: [Wall; 7] = [
         imports: &["model"],
         not: &["rustix", "libc", "socket2", "io-uring", "serde_json", "clap"],
     },
+    Wall {
+        krate: "experiment",
+        imports: &["model"],
+        not: &["rustix", "libc", "socket2", "io-uring", "clap"],
+    },
     Wall { krate: "report", imports: &["model"], not: &["rustix", "libc", "socket2", "io-uring", "clap"] },
-    Wall { krate: "pgdyno", imports: &["wire", "model", "load", "stack", "analysis", "report"], not: &[] },
+    Wall {
+        krate: "pgdyno",
+        imports: &["wire", "model", "load", "stack", "analysis", "experiment", "report"],
+        not: &[],
+    },
 ];
 
 /// No async runtime below these.
@@ -103,7 +112,7 @@ struct Ban {
 
 fn pure(file: &File) -> bool {
     match file.krate() {
-        Some("wire" | "model" | "analysis" | "report") => true,
+        Some("wire" | "model" | "analysis" | "experiment" | "report") => true,
         Some("load") => !file.within().starts_with("driver"),
         _ => false,
     }

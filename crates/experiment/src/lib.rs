@@ -1,0 +1,176 @@
+//! What does the experiment file ask for, and what is wrong with it?
+//!
+//! Text becomes a tree with places, the tree is checked against the schema that is made from the file's types, and what
+//! has the right form is made into [`model::plan`]; all mistakes are told at once. Nothing is read or started here: the
+//! caller hands in the text, a way to read scripts, and the grammars that are others' knowledge.
+
+mod datum;
+pub mod file;
+mod matrix;
+mod mistake;
+mod path;
+mod setup;
+mod shape;
+mod tree;
+mod unit;
+
+pub use mistake::{Mistake, Mistakes, Source, Span};
+
+use mistake::quote;
+use model::Nanos;
+use model::plan::{Cell, Experiment};
+use model::summary::QueryMode;
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+/// A mistake in a text that is written in a grammar of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// Where in that text, in bytes; the whole of it when empty.
+    pub at: Range<usize>,
+    /// What stands there.
+    pub found: String,
+    /// What to write instead.
+    pub instead: String,
+}
+
+/// The grammars within the file: each says what is wrong with a text.
+#[derive(Clone, Copy)]
+pub struct Grammars<'a> {
+    /// How long a schedule lasts.
+    pub schedule: &'a dyn Fn(&str) -> Result<Nanos, Vec<Complaint>>,
+    /// A script in pgbench's language.
+    pub script: &'a dyn Fn(&str, QueryMode) -> Result<(), Vec<Complaint>>,
+    /// A stop rule.
+    pub rule: &'a dyn Fn(&str) -> Result<(), Vec<Complaint>>,
+    pub objective: &'a dyn Fn(&str) -> Result<(), Vec<Complaint>>,
+}
+
+impl fmt::Debug for Grammars<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Grammars")
+    }
+}
+
+/// What is to be read, and with whose help.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The file's path: what mistakes are told of, and what scripts are relative to. Its stem is the default name.
+    pub path: &'a Path,
+    /// The file's text.
+    pub text: &'a str,
+    /// Each `path=value`, the value in YAML; the last one wins.
+    pub sets: &'a [String],
+    /// Whether the section `quick` applies. Its mistakes are told in any case.
+    pub quick: bool,
+    pub grammars: Grammars<'a>,
+    /// Reads a script.
+    pub read: &'a dyn Fn(&Path) -> io::Result<String>,
+}
+
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Request for {}", self.path.display())
+    }
+}
+
+/// What a file asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub experiment: Experiment,
+    /// By cell: how long one trial loads the system, warm-up included.
+    pub lasting: Vec<Nanos>,
+}
+
+/// The JSON Schema of the file, for editors.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(file::File).into()
+}
+
+/// Reads an experiment file, or tells all its mistakes.
+pub fn read(request: &Request<'_>) -> Result<Plan, Mistakes> {
+    let name = request.path.display().to_string();
+    let mut sources = vec![Source { name, text: request.text.to_owned() }];
+    let mut mistakes = Vec::new();
+    let tree = tree::parse(request.text, 0, &mut mistakes);
+    let sets = assignments(request.sets, &mut sources, &mut mistakes);
+    let Some(tree) = tree else { return Err(Mistakes::new(sources, mistakes)) };
+    let shape = shape::Shape::new(schema());
+    let form = |tree: &tree::Node, complete, mistakes: &mut Vec<Mistake>| {
+        let at = Span { source: 0, bytes: 0..0 };
+        shape::Reader { shape: &shape, mistakes, complete }.read(shape.root(), tree, "", &at)
+    };
+    form(&tree, false, &mut mistakes);
+    let quick = tree.get("quick").map(|it| it.1.entries().to_vec()).unwrap_or_default();
+    // Both ways, so that a mistake in `quick` is told before somebody is in a hurry.
+    let ways = if quick.is_empty() { vec![request.quick] } else { vec![!request.quick, request.quick] };
+    let mut plan = None;
+    for is_quick in ways {
+        let changes: Vec<_> = quick.iter().filter(|_| is_quick).chain(&sets).cloned().collect();
+        let cells = matrix::expand(&shape, &tree, &changes, &mut mistakes);
+        let mut read = Vec::new();
+        for (label, tree) in &cells.list {
+            let before = mistakes.len();
+            let datum = form(tree, true, &mut mistakes);
+            if mistakes.len() == before {
+                let file: file::File = serde::Deserialize::deserialize(datum).expect(
+                    "what has the form of the schema can be read into the types that it was made from",
+                );
+                let mut setup =
+                    setup::Maker { tree, request, sources: &mut sources, mistakes: &mut mistakes };
+                read.push((label.clone(), setup.make(file)));
+            }
+            if mistakes.len() > 10 * mistake::MAX {
+                break;
+            }
+        }
+        plan = Some((cells.baseline, read));
+    }
+    match plan {
+        Some((baseline, read)) if mistakes.is_empty() => Ok(gather(baseline, read)),
+        _ => Err(Mistakes::new(sources, mistakes)),
+    }
+}
+
+/// Name, seed and repeat are the same in all cells: no axis may set them.
+fn gather(baseline: Option<usize>, read: Vec<(matrix::Label, setup::Made)>) -> Plan {
+    let first = &read.first().expect("a matrix without mistakes has a cell").1;
+    let (name, seed, repeat) = (first.name.clone(), first.seed, first.repeat);
+    let lasting = read.iter().map(|(_, made)| made.lasting).collect();
+    let cells = read.into_iter().map(|(label, made)| Cell { label, setup: made.setup }).collect();
+    Plan { experiment: Experiment { name, seed, repeat, cells, baseline }, lasting }
+}
+
+/// Reads `path=value` of the command line.
+fn assignments(
+    sets: &[String],
+    sources: &mut Vec<Source>,
+    mistakes: &mut Vec<Mistake>,
+) -> Vec<matrix::Assignment> {
+    let mut all = Vec::new();
+    for set in sets {
+        let source = sources.len();
+        sources.push(Source { name: "--set".to_owned(), text: set.clone() });
+        let span = |bytes| Span { source, bytes };
+        let Some((path, value)) = set.split_once('=') else {
+            let found = format!("{} has no `=`", quote(set));
+            mistakes.push(Mistake::new(&span(0..set.len()), found, "write path=value, as in pooler.size=24"));
+            continue;
+        };
+        // As if it stood there in the file, so that places are those of the argument.
+        let blanks = " ".repeat(path.len() + 1);
+        if let Some(mut node) = tree::parse(&format!("{blanks}{value}"), source, mistakes) {
+            if value.trim().is_empty() {
+                node = tree::Node {
+                    span: span(set.len()..set.len()),
+                    value: tree::Value::Scalar(String::new(), tree::Style::Plain),
+                };
+            }
+            let key = tree::Key { text: path.trim().to_owned(), span: span(0..path.len()) };
+            all.push((key, node));
+        }
+    }
+    all
+}

@@ -1,0 +1,303 @@
+//! Which cells has the matrix, and what stands in each?
+
+use crate::mistake::{Mistake, Span, quote};
+use crate::path::{self, META, Path};
+use crate::shape::Shape;
+use crate::tree::{Key, Node, Value};
+
+/// More would not be measured in a lifetime.
+const MAX_CELLS: usize = 1000;
+
+/// By axis, its name and what it is in this cell.
+pub type Label = Vec<(String, String)>;
+
+/// The points of the matrix that are to be measured.
+#[derive(Debug, Default)]
+pub struct Cells {
+    /// Each a whole file without a matrix. At least one if there are no mistakes.
+    pub list: Vec<(Label, Node)>,
+    /// Index of what the others are compared with.
+    pub baseline: Option<usize>,
+}
+
+struct Axis {
+    key: Key,
+    /// Of an axis of values.
+    path: Option<Path>,
+    all: Vec<Variant>,
+    /// Those of `all` that are asked for, or values that take their place.
+    chosen: Vec<Variant>,
+}
+
+#[derive(Clone)]
+struct Variant {
+    label: String,
+    sets: Vec<(Key, Path, Node)>,
+}
+
+/// A path as it was written, and what it is to be.
+pub type Assignment = (Key, Node);
+
+/// Reads matrix, skip and baseline of a file, after some assignments.
+pub fn expand(shape: &Shape, file: &Node, changes: &[Assignment], mistakes: &mut Vec<Mistake>) -> Cells {
+    let mut base = file.clone();
+    let [matrix, skip, baseline, _] = META.map(|key| base.take(key));
+    let mut axes: Vec<Axis> =
+        matrix.iter().flat_map(|it| it.1.entries()).filter_map(|it| axis(shape, it, mistakes)).collect();
+    for (key, value) in changes {
+        change(shape, &mut base, &mut axes, key, value, mistakes);
+    }
+    let empty = axes.iter().any(|axis| axis.chosen.is_empty());
+    let count = axes.iter().fold(1usize, |n, axis| n.saturating_mul(axis.chosen.len()));
+    if count > MAX_CELLS || empty {
+        if let Some((key, _)) = matrix.as_ref().filter(|_| !empty) {
+            let found = format!("the matrix has {count} cells");
+            mistakes.push(Mistake::new(&key.span, found, format!("vary less: at most {MAX_CELLS} are run")));
+        }
+        return Cells::default();
+    }
+    let skips: Vec<Choice> = match skip.as_ref().map(|it| &it.1.value) {
+        Some(Value::List(items)) => items.iter().filter_map(|it| choice(&axes, it, mistakes)).collect(),
+        _ => Vec::new(),
+    };
+    let mut cells = Cells::default();
+    for number in 0..count {
+        let chosen = pick(&axes, number);
+        let label: Label =
+            axes.iter().zip(&chosen).map(|(axis, it)| (axis.key.text.clone(), it.label.clone())).collect();
+        if skips.iter().any(|it| covers(it, &label)) {
+            continue;
+        }
+        let mut tree = base.clone();
+        for (key, path, value) in chosen.iter().flat_map(|it| &it.sets) {
+            if let Err(obstacle) = path::set(&mut tree, path, &key.span, value.clone()) {
+                let found = format!("{} cannot be set where {obstacle}", quote(&key.text));
+                let cell: Vec<String> = label.iter().map(|(axis, it)| format!("{axis}: {it}")).collect();
+                mistakes.push(Mistake::new(&key.span, found, format!("skip {{ {} }}", cell.join(", "))));
+            }
+        }
+        cells.list.push((label, tree));
+    }
+    if let Some((key, _)) = skip.as_ref().filter(|_| cells.list.is_empty()) {
+        mistakes.push(Mistake::new(&key.span, "every cell is left out", "skip less"));
+    }
+    if let Some((key, node)) = &baseline {
+        cells.baseline = base_of(&axes, &cells, key, node, mistakes);
+    }
+    cells
+}
+
+/// The variant of each axis in cell `number`: the last axis changes fastest.
+fn pick(axes: &[Axis], mut number: usize) -> Vec<&Variant> {
+    let mut chosen: Vec<&Variant> = Vec::new();
+    for axis in axes.iter().rev() {
+        chosen.push(&axis.chosen[number % axis.chosen.len()]);
+        number /= axis.chosen.len();
+    }
+    chosen.reverse();
+    chosen
+}
+
+fn axis(shape: &Shape, (key, node): &(Key, Node), mistakes: &mut Vec<Mistake>) -> Option<Axis> {
+    let (path, all) = match &node.value {
+        Value::List(items) => {
+            let path = varied(shape, key, mistakes)?;
+            (Some(path.clone()), items.iter().map(|it| single(key, &path, it)).collect())
+        }
+        Value::Map(entries) => {
+            let variant = |(name, sets): &(Key, Node)| {
+                let sets = sets.entries().iter().filter_map(|(key, value)| {
+                    Some((key.clone(), varied(shape, key, mistakes)?, value.clone()))
+                });
+                Variant { label: name.text.clone(), sets: sets.collect() }
+            };
+            (None, entries.iter().map(variant).collect::<Vec<_>>())
+        }
+        // Told by the schema.
+        Value::Scalar(..) => return None,
+    };
+    if all.is_empty() {
+        let found = format!("the axis {} has no values", quote(&key.text));
+        mistakes.push(Mistake::new(&key.span, found, "give it some, as in [1, 2], or leave it out"));
+    }
+    for (i, it) in all.iter().enumerate() {
+        if all[..i].iter().any(|other| other.label == it.label) {
+            let found = format!("{} stands twice in the axis {}", quote(&it.label), quote(&key.text));
+            mistakes.push(Mistake::new(
+                &it.sets[0].2.span,
+                found,
+                "leave one of them out; repeat says how often",
+            ));
+        }
+    }
+    Some(Axis { key: key.clone(), path, chosen: all.clone(), all })
+}
+
+fn single(key: &Key, path: &Path, value: &Node) -> Variant {
+    Variant { label: flow(value), sets: vec![(key.clone(), path.clone(), value.clone())] }
+}
+
+/// What an axis sets. What is the same for all cells is no axis.
+fn varied(shape: &Shape, key: &Key, mistakes: &mut Vec<Mistake>) -> Option<Path> {
+    let path = resolved(shape, key, mistakes)?;
+    let common = ["name", "seed", "repeat", "find"].contains(&path[0].as_str());
+    if common {
+        let found = format!("{} is the same in all cells", quote(&key.text));
+        mistakes.push(Mistake::new(&key.span, found, "write it outside of the matrix"));
+    }
+    (!common).then_some(path)
+}
+
+fn resolved(shape: &Shape, key: &Key, mistakes: &mut Vec<Mistake>) -> Option<Path> {
+    let path = path::resolve(shape, &key.text);
+    path.map_err(|instead| {
+        mistakes.push(Mistake::new(
+            &key.span,
+            format!("the path {} names nothing", quote(&key.text)),
+            instead,
+        ));
+    })
+    .ok()
+}
+
+/// Makes one assignment: to an axis, which then has only these values, or to the base.
+fn change(
+    shape: &Shape,
+    base: &mut Node,
+    axes: &mut [Axis],
+    key: &Key,
+    value: &Node,
+    mistakes: &mut Vec<Mistake>,
+) {
+    let path = path::resolve(shape, &key.text).ok();
+    let wanted = match &value.value {
+        Value::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(value),
+    };
+    let is_it = |axis: &&mut Axis| axis.key.text == key.text || (path.is_some() && axis.path == path);
+    if let Some(axis) = axes.iter_mut().find(is_it) {
+        let find = |it: &Node| match &axis.path {
+            Some(path) => Some(single(key, path, it)),
+            None => {
+                let label = flow(it);
+                let found = axis.all.iter().find(|it| it.label == label);
+                if found.is_none() {
+                    mistakes.push(no_label(&it.span, axis, &label));
+                }
+                found.cloned()
+            }
+        };
+        axis.chosen = wanted.iter().filter_map(find).collect();
+        return;
+    }
+    let Some(path) = resolved(shape, key, mistakes) else { return };
+    for axis in axes.iter() {
+        let mut sets = axis.all.iter().flat_map(|it| &it.sets);
+        if sets.any(|(_, other, _)| path.starts_with(other) || other.starts_with(&path)) {
+            let found = format!("the axis {} decides {} too", quote(&axis.key.text), quote(&key.text));
+            let instead = format!("choose by `{}`, or leave this out", axis.key.text);
+            mistakes.push(Mistake::new(&key.span, found, instead));
+        }
+    }
+    if let Err(obstacle) = path::set(base, &path, &key.span, value.clone()) {
+        let found = format!("{} cannot be set: {obstacle}", quote(&key.text));
+        mistakes.push(Mistake::new(&key.span, found, "set the whole of it"));
+    }
+}
+
+/// Some axes' names and labels.
+type Choice = Label;
+
+fn covers(choice: &Choice, label: &Label) -> bool {
+    choice.iter().all(|it| label.contains(it))
+}
+
+fn choice(axes: &[Axis], node: &Node, mistakes: &mut Vec<Mistake>) -> Option<Choice> {
+    let mut choice = Vec::new();
+    for (key, value) in node.entries() {
+        let Some(axis) = axes.iter().find(|axis| axis.key.text == key.text) else {
+            let names: Vec<&str> = axes.iter().map(|axis| axis.key.text.as_str()).collect();
+            let instead = match crate::mistake::nearest(&key.text, names.iter().copied()) {
+                Some(name) => format!("write `{name}`"),
+                None if names.is_empty() => "leave it out: there is no matrix".to_owned(),
+                None => format!("there are {}", listed(&names)),
+            };
+            mistakes.push(Mistake::new(
+                &key.span,
+                format!("the matrix has no axis {}", quote(&key.text)),
+                instead,
+            ));
+            continue;
+        };
+        let label = flow(value);
+        if axis.all.iter().chain(&axis.chosen).all(|it| it.label != label) {
+            mistakes.push(no_label(&value.span, axis, &label));
+        }
+        choice.push((key.text.clone(), label));
+    }
+    (!choice.is_empty()).then_some(choice)
+}
+
+fn no_label(at: &Span, axis: &Axis, label: &str) -> Mistake {
+    let labels: Vec<&str> = axis.all.iter().map(|it| it.label.as_str()).collect();
+    let instead = match crate::mistake::nearest(label, labels.iter().copied()) {
+        Some(name) => format!("write `{name}`"),
+        None => format!("there are {}", listed(&labels)),
+    };
+    Mistake::new(at, format!("the axis {} has no {}", quote(&axis.key.text), quote(label)), instead)
+}
+
+fn listed(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(12).map(|it| quote(it)).collect();
+    format!("{}{}", shown.join(", "), if names.len() > 12 { ", …" } else { "" })
+}
+
+fn base_of(
+    axes: &[Axis],
+    cells: &Cells,
+    key: &Key,
+    node: &Node,
+    mistakes: &mut Vec<Mistake>,
+) -> Option<usize> {
+    let before = mistakes.len();
+    let choice = choice(axes, node, mistakes);
+    if mistakes.len() > before {
+        return None;
+    }
+    let choice = choice.unwrap_or_default();
+    let fits: Vec<usize> = (0..cells.list.len()).filter(|i| covers(&choice, &cells.list[*i].0)).collect();
+    match fits.as_slice() {
+        [one] => Some(*one),
+        // Its values were narrowed away, by --quick for instance.
+        [] if axes.iter().any(|it| it.all.len() != it.chosen.len()) => None,
+        [] => {
+            mistakes.push(Mistake::new(
+                &key.span,
+                "the baseline names a cell that is skipped",
+                "name another",
+            ));
+            None
+        }
+        many => {
+            let given = |axis: &&Axis| choice.iter().any(|it| it.0 == axis.key.text);
+            let lacks = axes.iter().filter(|axis| !given(axis) && axis.chosen.len() > 1);
+            let lacks: Vec<&str> = lacks.map(|axis| axis.key.text.as_str()).collect();
+            let found = format!("the baseline names {} cells", many.len());
+            mistakes.push(Mistake::new(&key.span, found, format!("add {}", listed(&lacks))));
+            None
+        }
+    }
+}
+
+/// A value on one line, as it could be written.
+fn flow(node: &Node) -> String {
+    match &node.value {
+        Value::Scalar(text, _) => text.clone(),
+        Value::List(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Value::Map(entries) => {
+            let entries: Vec<String> =
+                entries.iter().map(|(key, it)| format!("{}: {}", key.text, flow(it))).collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+    }
+}

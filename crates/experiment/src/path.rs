@@ -1,0 +1,110 @@
+//! Which place of the file does `pooler.size` mean, and how is it set?
+
+use crate::mistake::{Span, nearest};
+use crate::shape::Shape;
+use crate::tree::{Key, Node, Value};
+use serde_json::Value as Json;
+
+/// What describes other settings, and is none itself.
+pub const META: [&str; 4] = ["matrix", "skip", "baseline", "quick"];
+
+/// Keys from the file's root on.
+pub type Path = Vec<String>;
+
+/// The place that a path names: from the root, or from `stack`, whose name may be left out. Else what to write instead.
+pub fn resolve(shape: &Shape, written: &str) -> Result<Path, String> {
+    let segments: Vec<&str> = written.split('.').collect();
+    let root = shape.root();
+    let full = || walk(shape, root, &segments).filter(|_| !META.contains(&segments[0]));
+    let short = || {
+        let path = walk(shape, shape.child(root, "stack")?, &segments)?;
+        Some(std::iter::once("stack".to_owned()).chain(path).collect())
+    };
+    full().or_else(short).ok_or_else(|| {
+        let known = known(shape);
+        let written = written.trim_start_matches("stack.");
+        match nearest(written, known.iter().map(String::as_str)) {
+            Some(path) => format!("write `{path}`"),
+            None => match known.iter().find(|it| it.rsplit('.').next() == Some(written)) {
+                Some(path) => format!("write `{path}`"),
+                None => "write a path of keys such as `pooler.size` or `load.clients`".to_owned(),
+            },
+        }
+    })
+}
+
+fn walk(shape: &Shape, schema: &Json, segments: &[&str]) -> Option<Path> {
+    let Some((first, rest)) = segments.split_first() else { return Some(Vec::new()) };
+    let step = |key: &str, rest: &[&str]| {
+        let path = walk(shape, shape.child(schema, key)?, rest)?;
+        Some(std::iter::once(key.to_owned()).chain(path).collect())
+    };
+    if shape.keys(schema).contains(first) {
+        return step(first, rest);
+    }
+    // The user's keys may contain dots.
+    let open = shape.is_open(schema) && segments.iter().all(|it| !it.is_empty());
+    let joined = || (1..=segments.len()).map(|n| (segments[..n].join("."), &segments[n..]));
+    open.then(|| joined().find_map(|(key, rest)| step(&key, rest))).flatten()
+}
+
+/// All paths whose keys the form names, those in `stack` without its name.
+fn known(shape: &Shape) -> Vec<String> {
+    fn below(shape: &Shape, schema: &Json, path: &str, depth: usize, all: &mut Vec<String>) {
+        for key in shape.keys(schema).into_iter().filter(|key| depth > 0 || !META.contains(key)) {
+            let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+            if let Some(schema) = shape.child(schema, key).filter(|_| depth < 3) {
+                below(shape, schema, &path, depth + 1, all);
+            }
+            all.push(path.trim_start_matches("stack.").to_owned());
+        }
+    }
+    let mut all = Vec::new();
+    below(shape, shape.root(), "", 0, &mut all);
+    all
+}
+
+/// Puts a value at a path, in the place of what was there; mappings on the way are made. `Err` is the value on the way
+/// that is no mapping.
+pub fn set(root: &mut Node, path: &[String], at: &Span, value: Node) -> Result<(), String> {
+    let mut node = root;
+    for (i, name) in path.iter().enumerate() {
+        if node.is_null() {
+            node.value = Value::Map(Vec::new());
+        }
+        let entries = match &mut node.value {
+            Value::Map(entries) => entries,
+            Value::Scalar(text, _) => return Err(format!("`{}` is `{text}`", path[..i].join("."))),
+            Value::List(_) => return Err(format!("`{}` is a list", path[..i].join("."))),
+        };
+        let key = Key { text: name.clone(), span: at.clone() };
+        let index = entries.iter().position(|it| it.0.text == *name).unwrap_or_else(|| {
+            entries.push((key.clone(), Node::empty_map(at)));
+            entries.len() - 1
+        });
+        if i + 1 == path.len() {
+            entries[index] = (key, value);
+            return Ok(());
+        }
+        node = &mut entries[index].1;
+    }
+    Ok(())
+}
+
+/// Where something about a path is best told: at its value, or at the last key on the way that is there.
+pub fn place(root: &Node, path: &str) -> Span {
+    let mut at = root.span.clone();
+    let mut node = root;
+    let mut rest = path;
+    while !rest.is_empty() {
+        let fits = |key: &str| rest.strip_prefix(key).is_some_and(|it| it.is_empty() || it.starts_with('.'));
+        let Some((key, value)) = node.entries().iter().find(|it| fits(&it.0.text)) else { return at };
+        rest = rest[key.text.len()..].trim_start_matches('.');
+        at = match value.value {
+            Value::Scalar(..) if !value.span.bytes.is_empty() => value.span.clone(),
+            _ => key.span.clone(),
+        };
+        node = value;
+    }
+    at
+}

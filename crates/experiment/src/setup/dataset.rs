@@ -1,0 +1,228 @@
+//! Which rows are asked for?
+
+use super::Maker;
+use crate::file::{self, DatasetName};
+use crate::mistake::quote;
+use model::plan::{Cache, Column, Content, Dataset, Generator, Table};
+
+const ROWS: u64 = 100_000;
+const USERS: u64 = 5;
+const PER_USER: u64 = 2;
+const ZIPF: f64 = 1.1;
+
+impl Maker<'_> {
+    pub(super) fn dataset(&mut self, it: file::Dataset, seed: u64) -> Dataset {
+        let of = [
+            ("rows", it.rows.is_some(), DatasetName::Tickets, "tickets"),
+            ("users", it.users.is_some(), DatasetName::Profiles, "profiles"),
+            ("per_user", it.per_user.is_some(), DatasetName::Profiles, "profiles"),
+            ("scale", it.scale.is_some(), DatasetName::Pgbench, "pgbench"),
+        ];
+        for (key, _, _, owner) in of.iter().filter(|of| of.1 && it.name != Some(of.2)) {
+            let (found, instead) = match it.name {
+                Some(_) => (format!("`{key}` is a size of the dataset {owner}"), "leave it out".to_owned()),
+                None => (format!("`{key}` of a dataset without a name"), format!("add `name: {owner}`")),
+            };
+            self.tell(&format!("dataset.{key}"), found, instead);
+        }
+        if it.name.is_some() && it.tables.is_some() {
+            self.tell("dataset.tables", "tables beside a dataset's name", "leave one of them out");
+        }
+        let content = match (it.name, it.tables) {
+            (_, Some(tables)) => Content::Declared(self.tables(tables.0)),
+            (Some(DatasetName::Tickets), _) => Content::Tickets { rows: it.rows.unwrap_or(ROWS) },
+            (Some(DatasetName::Profiles), _) => Content::Profiles {
+                users: it.users.unwrap_or(USERS),
+                per_user: it.per_user.unwrap_or(PER_USER),
+            },
+            (Some(DatasetName::Pgbench), _) => Content::Pgbench { scale: it.scale.unwrap_or(1) },
+            (None, None) => {
+                if !of.iter().any(|it| it.1) {
+                    self.tell(
+                        "dataset",
+                        "`dataset` has no `name`",
+                        "add `name: …`, `tickets`, `profiles` or `pgbench`, or declare `tables`",
+                    );
+                }
+                Content::Declared(Vec::new())
+            }
+        };
+        let cache = match it.cache {
+            None | Some(file::Cache::Warm) => Cache::Warm,
+            Some(file::Cache::Cold) => Cache::Cold,
+            Some(file::Cache::AsIs) => Cache::AsIs,
+        };
+        Dataset { seed: it.seed.unwrap_or(seed), content, cache }
+    }
+
+    fn tables(&mut self, tables: Vec<(String, file::Table)>) -> Vec<Table> {
+        if tables.is_empty() {
+            self.tell("dataset.tables", "no tables are declared", "add one, or leave `tables` out");
+        }
+        tables.into_iter().map(|(name, it)| self.table(name, it)).collect()
+    }
+
+    fn table(&mut self, name: String, it: file::Table) -> Table {
+        let path = format!("dataset.tables.{name}");
+        let parts: Vec<&str> = name.split('.').collect();
+        if parts.len() > 2 || !parts.iter().all(|it| is_name(it)) {
+            self.tell(
+                &path,
+                format!("{} is no name of a table", quote(&name)),
+                "write it as `table` or `schema.table`, in letters, digits and _",
+            );
+        }
+        if it.columns.0.is_empty() {
+            self.tell(&format!("{path}.columns"), "a table without columns", "add one, such as `id: serial`");
+        }
+        for key in &it.primary_key {
+            if it.columns.0.iter().all(|column| column.0 != *key) {
+                let names = it.columns.0.iter().map(|it| it.0.as_str());
+                let instead = match crate::mistake::nearest(key, names) {
+                    Some(name) => format!("write `{name}`"),
+                    None => "name columns of this table".to_owned(),
+                };
+                self.tell(
+                    &format!("{path}.primary_key"),
+                    format!("the table has no column {}", quote(key)),
+                    instead,
+                );
+            }
+        }
+        let columns = it.columns.0.into_iter().map(|(name, it)| self.column(&path, name, it)).collect();
+        Table { name, rows: it.rows, columns, primary_key: it.primary_key, indexes: it.indexes }
+    }
+
+    fn column(&mut self, table: &str, name: String, it: file::Column) -> Column {
+        let path = format!("{table}.columns.{name}");
+        if !is_name(&name) {
+            self.tell(
+                &path,
+                format!("{} is no name of a column", quote(&name)),
+                "write letters, digits and _",
+            );
+        }
+        let (generator, sql_type, nulls) = match it {
+            file::Column::Plain(generator) => (generator, None, 0.0),
+            file::Column::Full(it) => (it.generator, it.sql_type, it.nulls.map_or(0.0, |it| it.0)),
+        };
+        Column { name, sql_type, generator: self.generator(&path, generator), nulls }
+    }
+
+    fn generator(&mut self, path: &str, it: file::Generator) -> Generator {
+        use file::Generator as From;
+        match it {
+            From::Serial => Generator::Serial,
+            From::RussianName => Generator::RussianName,
+            From::EnglishName => Generator::EnglishName,
+            From::Uniform(it) => {
+                self.ordered(path, it.min <= it.max);
+                Generator::Uniform { min: it.min, max: it.max }
+            }
+            From::Zipfian(it) => {
+                self.ordered(path, it.min <= it.max);
+                let s = it.s.unwrap_or(ZIPF);
+                if !(1.001..=1000.0).contains(&s) {
+                    self.tell(path, format!("an exponent of {s}"), "write s as 1.001 to 1000");
+                }
+                Generator::Zipfian { min: it.min, max: it.max, s }
+            }
+            From::Words(it) => {
+                self.ordered(path, it.min <= it.max);
+                Generator::Words { min: it.min, max: it.max }
+            }
+            From::Text(it) => Generator::Text { length: it.length },
+            From::Timestamp(it) => {
+                for moment in [&it.from, &it.to] {
+                    if !is_moment(moment) {
+                        self.tell(
+                            path,
+                            format!("{} is no moment", quote(moment)),
+                            "write it as 2024-01-01 or 2024-01-01 12:00:00",
+                        );
+                    }
+                }
+                // Written alike, moments are in order as texts are.
+                if is_moment(&it.from) && is_moment(&it.to) {
+                    self.ordered(path, it.from <= it.to || it.to.starts_with(&it.from));
+                }
+                Generator::Timestamp { from: it.from, to: it.to }
+            }
+            From::Point(it) => Generator::Point { from: it.from.into(), to: it.to.into() },
+            From::Json(fields) => {
+                let field = |(name, it)| {
+                    let it = self.generator(path, it);
+                    (name, it)
+                };
+                Generator::Json(fields.0.into_iter().map(field).collect())
+            }
+            From::Constant(it) => Generator::Constant(it.0),
+            From::OneOf(list) => {
+                if list.is_empty() {
+                    self.tell(path, "`one_of` of nothing", "write some values, as in [a, b]");
+                }
+                Generator::OneOf(list.into_iter().map(|it| it.0).collect())
+            }
+        }
+    }
+
+    fn ordered(&mut self, path: &str, is_ordered: bool) {
+        if !is_ordered {
+            self.tell(path, "the end lies before the begin", "write the smaller one first");
+        }
+    }
+}
+
+/// What needs no quotes in SQL, letters' case aside.
+fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    let first = letters.next().is_some_and(|c| c.is_alphabetic() || c == '_');
+    first && text.len() <= 63 && letters.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// `2024-01-01` or `2024-01-01 12:00:00`.
+fn is_moment(text: &str) -> bool {
+    let (date, time) = text.split_once(' ').unwrap_or((text, "00:00:00"));
+    let numbers = |text: &str, sign: char, lengths: [usize; 3]| -> Option<Vec<u32>> {
+        let parts: Vec<&str> = text.split(sign).collect();
+        let fits = parts.len() == 3
+            && parts
+                .iter()
+                .zip(lengths)
+                .all(|(it, n)| it.len() == n && it.bytes().all(|b| b.is_ascii_digit()));
+        fits.then(|| parts.iter().filter_map(|it| it.parse().ok()).collect())
+    };
+    let (Some(date), Some(time)) = (numbers(date, '-', [4, 2, 2]), numbers(time, ':', [2, 2, 2])) else {
+        return false;
+    };
+    let leap = date[0] % 4 == 0 && (date[0] % 100 != 0 || date[0] % 400 == 0);
+    let days = match date[1] {
+        2 => 28 + u32::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    date[0] > 0 && (1..=days).contains(&date[2]) && time[0] < 24 && time[1] < 60 && time[2] < 60
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments() {
+        for (text, expected) in [
+            ("2024-01-01", true),
+            ("2024-02-29", true),
+            ("2023-02-29", false),
+            ("2024-01-01 23:59:59", true),
+            ("2024-01-01 24:00:00", false),
+            ("2024-13-01", false),
+            ("2024-1-1", false),
+            ("yesterday", false),
+            ("", false),
+        ] {
+            assert_eq!(is_moment(text), expected, "{text}");
+        }
+    }
+}

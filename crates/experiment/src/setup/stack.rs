@@ -1,0 +1,515 @@
+//! Which chain of nodes is asked for?
+
+use super::Maker;
+use crate::datum::Ordered;
+use crate::file::{self, Balancer, OrNone, Pooler, PoolerKind};
+use crate::mistake::{any_of, quote};
+use crate::unit::Word;
+use model::Nanos;
+use model::plan::{
+    Attached, AttachedRole, Entrance, HaProxy, Kind, Limits, Node, Odyssey, PgBouncer, PoolMode, Postgres,
+    Stack,
+};
+
+/// PostgreSQL's defaults.
+const MAX_CONNECTIONS: u32 = 100;
+const SUPERUSER_RESERVED: u32 = 3;
+/// PgBouncer's default.
+const POOL_SIZE: u32 = 20;
+const MAX_CLIENT_CONN: u32 = 10_000;
+const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
+
+impl Maker<'_> {
+    pub(super) fn stack(&mut self, stack: file::Stack) -> Stack {
+        let mut nodes = Vec::new();
+        if let Some(it) = stack.balancer.and_then(OrNone::into_option) {
+            nodes.push(self.balancer(it));
+        }
+        if let Some(it) = stack.pooler.and_then(OrNone::into_option) {
+            nodes.push(self.pooler(it));
+        }
+        if let Some(it) = stack.postgres {
+            nodes.push(self.postgres(it));
+        } else if !nodes.last().is_some_and(|it| is_attached(&it.kind)) {
+            self.tell("stack", "the chain does not end at a PostgreSQL", "add `postgres: {}` to it");
+        }
+        let own = |it: &&Node| !is_attached(&it.kind);
+        let first = nodes.iter().position(|it| is_attached(&it.kind)).unwrap_or(nodes.len());
+        if let Some(node) = nodes[first..].iter().find(own) {
+            let path = format!("stack.{}", node.name);
+            let found = format!(
+                "`{}` is there before pgdyno, and cannot lead to `{}`, which is not",
+                nodes[first].name, node.name
+            );
+            let instead = match node.name.as_str() {
+                "postgres" => "leave it out, or attach it too".to_owned(),
+                _ => "attach it too".to_owned(),
+            };
+            self.tell(&path, found, instead);
+        }
+        self.entrances(&nodes);
+        self.room(&nodes);
+        let generator = stack.generator.unwrap_or_default().limits;
+        Stack { nodes, generator: self.limits("stack.generator.limits", generator) }
+    }
+
+    fn postgres(&mut self, it: file::Postgres) -> Node {
+        let beside = [
+            ("entrance", it.entrance.is_some()),
+            ("version", it.version.is_some()),
+            ("max_connections", it.max_connections.is_some()),
+            ("settings", !it.settings.0.is_empty()),
+            ("limits", it.limits.is_some()),
+        ];
+        if let Some(dsn) = it.attach {
+            return self.attached("postgres", dsn, None, AttachedRole::Postgres, &beside);
+        }
+        let max_connections = it.max_connections.unwrap_or(MAX_CONNECTIONS);
+        let settings = words(it.settings);
+        for (name, own) in [
+            ("max_connections", Some("max_connections")),
+            ("port", None),
+            ("listen_addresses", None),
+            ("unix_socket_directories", None),
+            ("data_directory", None),
+            ("ssl", None),
+        ] {
+            self.not_a_setting("postgres", &settings, name, own);
+        }
+        node(
+            "postgres",
+            it.entrance,
+            self.limits("stack.postgres.limits", it.limits),
+            Kind::Postgres(Postgres { version: it.version, max_connections, settings }),
+        )
+    }
+
+    fn pooler(&mut self, it: Pooler) -> Node {
+        let of_odyssey = [("workers", it.workers.is_some()), ("pool_timeout", it.pool_timeout.is_some())];
+        let is_odyssey = it.kind == PoolerKind::Odyssey;
+        if let Some(dsn) = it.attach {
+            let mut beside = vec![
+                ("mode", it.mode.is_some()),
+                ("size", it.size.is_some()),
+                ("entrance", it.entrance.is_some()),
+                ("max_client_conn", it.max_client_conn.is_some()),
+                ("version", it.version.is_some()),
+                ("settings", !it.settings.0.is_empty()),
+                ("limits", it.limits.is_some()),
+            ];
+            beside.extend(of_odyssey);
+            let role = if is_odyssey { AttachedRole::Odyssey } else { AttachedRole::PgBouncer };
+            return self.attached("pooler", dsn, it.admin, role, &beside);
+        }
+        if it.admin.is_some() {
+            self.tell(
+                "stack.pooler.admin",
+                "a console of a pooler that pgdyno starts",
+                "leave it out: it is known",
+            );
+        }
+        for (key, _) in of_odyssey.iter().filter(|it| it.1 && !is_odyssey) {
+            self.tell(
+                &format!("stack.pooler.{key}"),
+                format!("PgBouncer has no `{key}`"),
+                "leave it out, or write `kind: odyssey`",
+            );
+        }
+        let mode = match it.mode {
+            None | Some(file::PoolMode::Session) => PoolMode::Session,
+            Some(file::PoolMode::Transaction) => PoolMode::Transaction,
+            Some(file::PoolMode::Statement) => PoolMode::Statement,
+        };
+        if is_odyssey && mode == PoolMode::Statement {
+            self.tell(
+                "stack.pooler.mode",
+                "Odyssey has no statement mode",
+                "write `session` or `transaction`",
+            );
+        }
+        if is_odyssey && it.version.is_some() {
+            self.tell(
+                "stack.pooler.version",
+                "a version of Odyssey",
+                "leave it out: the one that is installed is used",
+            );
+        }
+        let version = it.version.filter(|_| !is_odyssey).and_then(|it| self.version(&it.0));
+        let settings = words(it.settings);
+        for (name, own) in [
+            ("pool_mode", Some("mode")),
+            ("default_pool_size", Some("size")),
+            ("pool_size", Some("size")),
+            ("max_client_conn", Some("max_client_conn")),
+            ("client_max", Some("max_client_conn")),
+            ("listen_port", None),
+            ("listen_addr", None),
+            ("auth_file", None),
+        ] {
+            self.not_a_setting("pooler", &settings, name, own);
+        }
+        let known = version.is_some_and(|it| it >= (1, 21));
+        if !is_odyssey && !known && settings.iter().any(|it| it.0 == "max_prepared_statements") {
+            let found = "PgBouncer before 1.21 does not know `max_prepared_statements`";
+            self.tell(
+                "stack.pooler.settings.max_prepared_statements",
+                found,
+                "add `version: 1.21` to the pooler, or leave it out",
+            );
+        }
+        let (size, max) = (it.size.unwrap_or(POOL_SIZE), it.max_client_conn.unwrap_or(MAX_CLIENT_CONN));
+        let kind = match it.kind {
+            PoolerKind::PgBouncer => {
+                Kind::PgBouncer(PgBouncer { version, mode, size, max_client_conn: max, settings })
+            }
+            PoolerKind::Odyssey => Kind::Odyssey(Odyssey {
+                mode,
+                size,
+                workers: it.workers.unwrap_or(1),
+                client_max: max,
+                pool_timeout: it.pool_timeout.map_or(Nanos::ZERO, |it| it.0),
+                settings,
+            }),
+        };
+        node("pooler", it.entrance, self.limits("stack.pooler.limits", it.limits), kind)
+    }
+
+    fn balancer(&mut self, it: Balancer) -> Node {
+        let beside = [
+            ("entrance", it.entrance.is_some()),
+            ("maxconn", it.maxconn.is_some()),
+            ("queue_timeout", it.queue_timeout.is_some()),
+            ("check", it.check.is_some()),
+            ("limits", it.limits.is_some()),
+        ];
+        if let Some(dsn) = it.attach {
+            return self.attached("balancer", dsn, None, AttachedRole::Balancer, &beside);
+        }
+        if it.kind.is_none() {
+            self.tell("stack.balancer", "`stack.balancer` has no `kind`", "add `kind: haproxy`");
+        }
+        let check = it.check.and_then(OrNone::into_option).map(|it| it.0);
+        let queue_timeout = it.queue_timeout.map_or(QUEUE_TIMEOUT, |it| it.0);
+        for (key, _) in [("check", check), ("queue_timeout", Some(queue_timeout))]
+            .iter()
+            .filter(|it| it.1.is_some_and(|it| it < Nanos::from_millis(1)))
+        {
+            self.tell(
+                &format!("stack.balancer.{key}"),
+                format!("`{key}` is shorter than HAProxy's millisecond"),
+                "write at least 1ms",
+            );
+        }
+        let kind = Kind::HaProxy(HaProxy { maxconn: it.maxconn, queue_timeout, check });
+        node("balancer", it.entrance, self.limits("stack.balancer.limits", it.limits), kind)
+    }
+
+    /// A node that is there before us: nothing of it can be set.
+    fn attached(
+        &mut self,
+        name: &str,
+        dsn: String,
+        admin: Option<String>,
+        role: AttachedRole,
+        beside: &[(&str, bool)],
+    ) -> Node {
+        for (key, _) in beside.iter().filter(|it| it.1) {
+            let found = format!("`{key}` of a {name} that pgdyno does not start");
+            self.tell(&format!("stack.{name}.{key}"), found, "leave it out: what is attached stays as it is");
+        }
+        for (key, dsn) in [("attach", Some(&dsn)), ("admin", admin.as_ref())] {
+            let Some(dsn) = dsn else { continue };
+            let path = format!("stack.{name}.{key}");
+            if has_password(dsn) {
+                let instead = "leave it out of the file: set PGPASSWORD, or write it into ~/.pgpass";
+                self.tell(&path, "a password stands in the address", instead);
+            } else if dsn.trim().is_empty() {
+                self.tell(
+                    &path,
+                    "the address is empty",
+                    "write it as psql takes it: postgres://host:5432/database",
+                );
+            } else if !dsn.starts_with("postgres://")
+                && !dsn.starts_with("postgresql://")
+                && !dsn.contains('=')
+            {
+                self.tell(
+                    &path,
+                    format!("{} is no address", quote(dsn)),
+                    "write it as psql takes it: postgres://host:5432/database",
+                );
+            }
+        }
+        let entrance = entrance_of(&dsn);
+        Node {
+            name: name.to_owned(),
+            kind: Kind::Attached(Attached { dsn, admin, role }),
+            entrance,
+            limits: Limits::default(),
+        }
+    }
+
+    fn version(&mut self, text: &str) -> Option<(u32, u32)> {
+        let parts = text
+            .split_once('.')
+            .and_then(|(major, minor)| Some((major.parse().ok()?, minor.split('.').next()?.parse().ok()?)));
+        if parts.is_none_or(|it| it < (1, 18)) {
+            self.tell(
+                "stack.pooler.version",
+                format!("{} is no version of PgBouncer from 1.18 on", quote(text)),
+                "write it as 1.21",
+            );
+        }
+        parts
+    }
+
+    /// A setting that has a key of its own, or that is ours to choose.
+    fn not_a_setting(&mut self, node: &str, settings: &[(String, String)], name: &str, own: Option<&str>) {
+        if settings.iter().any(|it| it.0.eq_ignore_ascii_case(name)) {
+            let instead = match own {
+                Some(key) => format!("write it as `{key}` of the {node} itself"),
+                None => "leave it out: pgdyno chooses it; `entrance` says how the node is reached".to_owned(),
+            };
+            self.tell(
+                &format!("stack.{node}.settings.{name}"),
+                format!("`{name}` among the settings of the {node}"),
+                instead,
+            );
+        }
+    }
+
+    /// Whether each node can be entered as it is said.
+    fn entrances(&mut self, nodes: &[Node]) {
+        let Some((Node { kind: Kind::HaProxy(_), entrance, .. }, behind)) = nodes.split_first() else {
+            return;
+        };
+        let next = behind.first();
+        match (entrance, next) {
+            (Entrance::Tls, _) => {
+                let instead = match next {
+                    Some(node) => format!(
+                        "write `entrance: tls` in `{}` behind it: HAProxy passes its TLS through",
+                        node.name
+                    ),
+                    None => "write `tcp`".to_owned(),
+                };
+                self.tell("stack.balancer.entrance", "HAProxy does not speak PostgreSQL's TLS", instead);
+            }
+            (Entrance::Unix, Some(node)) if node.entrance == Entrance::Tls => {
+                let found = "clients speak no TLS over a Unix socket, and the node behind it wants TLS";
+                self.tell("stack.balancer.entrance", found, "write `tcp`");
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the pool's connections fit into PostgreSQL.
+    fn room(&mut self, nodes: &[Node]) {
+        let pool = nodes.iter().find_map(|it| match &it.kind {
+            Kind::PgBouncer(it) => Some(it.size),
+            Kind::Odyssey(it) => Some(it.size),
+            _ => None,
+        });
+        let Some((size, Kind::Postgres(postgres))) = pool.zip(nodes.last().map(|it| &it.kind)) else {
+            return;
+        };
+        let reserved = |name: &str, default| {
+            let given = postgres.settings.iter().find(|it| it.0.eq_ignore_ascii_case(name));
+            given.and_then(|it| it.1.parse::<u32>().ok()).unwrap_or(default)
+        };
+        let reserved = reserved("superuser_reserved_connections", SUPERUSER_RESERVED)
+            + reserved("reserved_connections", 0);
+        let free = postgres.max_connections.saturating_sub(reserved);
+        if size > free {
+            let found = format!(
+                "a pool of {size} does not fit: PostgreSQL has {} connections, {reserved} of them reserved",
+                postgres.max_connections
+            );
+            let instead = match free {
+                0 => format!("write `postgres.max_connections: {}`", size.saturating_add(reserved)),
+                _ => format!(
+                    "write at most {free}, or `postgres.max_connections: {}`",
+                    size.saturating_add(reserved)
+                ),
+            };
+            self.tell("stack.pooler.size", found, instead);
+        }
+    }
+
+    fn limits(&mut self, path: &str, it: Option<file::Limits>) -> Limits {
+        let it = it.unwrap_or_default();
+        if let Some(cpu) = it.cpu.filter(|it| !(0.01..=1024.0).contains(it)) {
+            let found = format!("a limit of {cpu} processors");
+            self.tell(&format!("{path}.cpu"), found, "write 0.01 to 1024; leave it out for no limit");
+        }
+        if it.memory.is_some_and(|it| it.0 < 1 << 20) {
+            self.tell(
+                &format!("{path}.memory"),
+                "less than a megabyte of memory",
+                "write at least 1MB, as in 256MB",
+            );
+        }
+        let rates = [
+            ("read_iops", it.read_iops),
+            ("write_iops", it.write_iops),
+            ("read_bps", it.read_bps.map(|it| it.0)),
+            ("write_bps", it.write_bps.map(|it| it.0)),
+        ];
+        for (key, _) in rates.iter().filter(|it| it.1 == Some(0)) {
+            self.tell(
+                &format!("{path}.{key}"),
+                format!("`{key}` of 0: nothing would ever be done"),
+                "write at least 1; leave it out for no limit",
+            );
+        }
+        let cpus = it.cpus.unwrap_or_default();
+        if let Some(twice) = cpus.iter().enumerate().find(|(i, it)| cpus[..*i].contains(it)) {
+            self.tell(
+                &format!("{path}.cpus"),
+                format!("processor {} stands twice", twice.1),
+                "name each once, as in [0, 1]",
+            );
+        }
+        // A quota beyond the processors that it may run on never binds.
+        if let Some(cpu) = it.cpu.filter(|cpu| !cpus.is_empty() && *cpu > cpus.len() as f64) {
+            let found = format!("a limit of {cpu} processors for a node that may run on {}", cpus.len());
+            self.tell(&format!("{path}.cpu"), found, format!("write at most {}", cpus.len()));
+        }
+        Limits {
+            cpu: it.cpu,
+            memory: it.memory.map(|it| it.0),
+            read_iops: it.read_iops,
+            write_iops: it.write_iops,
+            read_bps: it.read_bps.map(|it| it.0),
+            write_bps: it.write_bps.map(|it| it.0),
+            cpus,
+        }
+    }
+
+    /// What modes of poolers make impossible.
+    pub(super) fn through_poolers(
+        &mut self,
+        stack: &Stack,
+        load: &model::plan::Load,
+        operations: &[model::plan::Operation],
+    ) {
+        use model::summary::QueryMode;
+        let Some(it) = stack.nodes.iter().find_map(|it| match &it.kind {
+            Kind::PgBouncer(it) => Some(it),
+            _ => None,
+        }) else {
+            return;
+        };
+        let setting = it.settings.iter().find(|it| it.0 == "max_prepared_statements");
+        let kept = match (it.version, setting) {
+            (Some(version), Some((_, value))) => version >= (1, 21) && value != "0",
+            // From 1.24 on it is 200 by default.
+            (Some(version), None) => version >= (1, 24),
+            _ => false,
+        };
+        if load.query_mode == QueryMode::Prepared && it.mode != PoolMode::Session && !kept {
+            let found =
+                "prepared statements through PgBouncer that lends connections for less than a session";
+            let ways = [
+                "write `query_mode: extended`",
+                "`mode: session`",
+                "in the pooler `version: 1.21` with `settings: { max_prepared_statements: 100 }`",
+            ];
+            self.tell("load.query_mode", found, any_of(&ways));
+        }
+        if it.mode == PoolMode::Statement {
+            for operation in operations.iter().filter(|it| super::operations::begins_transaction(&it.script))
+            {
+                let found =
+                    format!("{} begins a transaction, which statement mode refuses", quote(&operation.name));
+                self.tell(
+                    &format!("operations.{}", operation.name),
+                    found,
+                    "write `mode: transaction`, or one statement at a time",
+                );
+            }
+        }
+    }
+}
+
+fn node(name: &str, entrance: Option<file::Entrance>, limits: Limits, kind: Kind) -> Node {
+    let entrance = match entrance {
+        Some(file::Entrance::Unix) => Entrance::Unix,
+        None | Some(file::Entrance::Tcp) => Entrance::Tcp,
+        Some(file::Entrance::Tls) => Entrance::Tls,
+    };
+    Node { name: name.to_owned(), kind, entrance, limits }
+}
+
+fn is_attached(kind: &Kind) -> bool {
+    matches!(kind, Kind::Attached(_))
+}
+
+fn words(it: Ordered<Word>) -> Vec<(String, String)> {
+    it.0.into_iter().map(|(key, word)| (key, word.0)).collect()
+}
+
+/// Whether an address has a password in it: `postgres://user:secret@…`, `password=…`.
+fn has_password(dsn: &str) -> bool {
+    let authority = dsn.split_once("://").map(|it| it.1.split(['/', '?']).next().unwrap_or_default());
+    // The password may itself contain a slash or an @, whoever wrote it did not escape it.
+    let user = dsn.split_once("://").and_then(|it| it.1.rsplit_once('@')).map(|it| it.0);
+    let lower = dsn.to_lowercase();
+    user.is_some_and(|it| it.contains(':')) && authority.is_some() || lower.contains("password")
+}
+
+/// How clients reach an address.
+fn entrance_of(dsn: &str) -> Entrance {
+    let value = |key: &str| {
+        let (_, rest) = dsn.split_once(&format!("{key}="))?;
+        rest.split(['&', ' ', '\'']).find(|it| !it.is_empty())
+    };
+    let host = value("host").or_else(|| {
+        let authority = dsn.split_once("://")?.1.split(['/', '?']).next()?;
+        Some(authority.rsplit('@').next().unwrap_or(authority))
+    });
+    let is_socket =
+        host.is_none_or(|it| it.is_empty() || it.starts_with('/') || it.to_lowercase().starts_with("%2f"));
+    match value("sslmode") {
+        _ if is_socket => Entrance::Unix,
+        Some("require" | "verify-ca" | "verify-full") => Entrance::Tls,
+        _ => Entrance::Tcp,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_seen() {
+        for (dsn, expected) in [
+            ("postgres://a:b@h/d", true),
+            ("postgres://a:b/c@h/d", true),
+            ("postgres://a:b@c@h", true),
+            ("host=h password=x", true),
+            ("postgres://h/d?password=x", true),
+            ("postgres://h/d?PASSWORD=x", true),
+            ("postgres://a@h:5432/d", false),
+            ("postgres://h:5432/d", false),
+            ("host=h user=a", false),
+        ] {
+            assert_eq!(has_password(dsn), expected, "{dsn}");
+        }
+    }
+
+    #[test]
+    fn ways_to_an_address() {
+        for (dsn, expected) in [
+            ("postgres://h/d", Entrance::Tcp),
+            ("postgres://u@h:1/d?sslmode=require", Entrance::Tls),
+            ("postgres:///d", Entrance::Unix),
+            ("postgres://%2Ftmp/d", Entrance::Unix),
+            ("host=/tmp dbname=d", Entrance::Unix),
+            ("host=h sslmode=verify-full", Entrance::Tls),
+            ("dbname=d", Entrance::Unix),
+        ] {
+            assert_eq!(entrance_of(dsn), expected, "{dsn}");
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! What stands where in a YAML text?
+//!
+//! Keys and values with their places, not yet interpreted: whether `on` or `1.10` is a text is for who knows what is wanted
+//! there. Aliases and merge keys (`<<`) are followed; depth, size and what aliases multiply are bounded.
+
+use crate::mistake::{Mistake, Span, quote};
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
+use std::collections::HashMap;
+
+/// Nothing that a person wrote is deeper.
+const MAX_DEPTH: usize = 64;
+/// In bytes.
+const MAX_SIZE: usize = 256 * 1024;
+/// Keys and values, those that aliases stand for included.
+const MAX_NODES: usize = 20_000;
+
+/// A value and where it stands. Of lists and mappings only the begin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    pub span: Span,
+    pub value: Value,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Scalar(String, Style),
+    List(Vec<Node>),
+    /// In the order of the text; each key once.
+    Map(Vec<(Key, Node)>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    Plain,
+    /// Between quotes, or a block: always a text.
+    Quoted,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    pub text: String,
+    pub span: Span,
+}
+
+impl Node {
+    pub fn empty_map(span: &Span) -> Node {
+        Node { span: span.clone(), value: Value::Map(Vec::new()) }
+    }
+
+    /// Nothing stands here: an empty value, `~` or `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(&self.value, Value::Scalar(text, Style::Plain) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
+    }
+
+    /// Keys and values; none if it is no mapping.
+    pub fn entries(&self) -> &[(Key, Node)] {
+        match &self.value {
+            Value::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&(Key, Node)> {
+        self.entries().iter().find(|it| it.0.text == key)
+    }
+
+    /// Takes a key out of a mapping.
+    pub fn take(&mut self, key: &str) -> Option<(Key, Node)> {
+        let Value::Map(entries) = &mut self.value else { return None };
+        let index = entries.iter().position(|it| it.0.text == key)?;
+        Some(entries.remove(index))
+    }
+
+    fn count(&self) -> usize {
+        1 + match &self.value {
+            Value::Scalar(..) => 0,
+            Value::List(items) => items.iter().map(Node::count).sum(),
+            Value::Map(entries) => entries.iter().map(|it| 1 + it.1.count()).sum(),
+        }
+    }
+}
+
+/// Reads one document. `source` is the text's index among the sources. Without a tree there is at least one mistake.
+pub fn parse(text: &str, source: usize, mistakes: &mut Vec<Mistake>) -> Option<Node> {
+    let whole = |bytes| Span { source, bytes };
+    if text.len() > MAX_SIZE {
+        let found = format!("the text is {} kB long", text.len() / 1024);
+        mistakes.push(Mistake::new(&whole(0..0), found, format!("at most {} kB are read", MAX_SIZE / 1024)));
+        return None;
+    }
+    let mut places: Vec<usize> = text.char_indices().map(|it| it.0).collect();
+    places.push(text.len());
+    let mut reader = Reader { text, source, places, mistakes, nodes: 0, anchors: HashMap::new() };
+    match reader.document() {
+        Ok(node) => Some(node.unwrap_or_else(|| Node::empty_map(&whole(0..0)))),
+        Err(mistake) => {
+            mistakes.push(mistake);
+            None
+        }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    source: usize,
+    /// Of each character, its byte.
+    places: Vec<usize>,
+    mistakes: &'a mut Vec<Mistake>,
+    nodes: usize,
+    anchors: HashMap<usize, Node>,
+}
+
+/// A list or mapping whose end is not read yet.
+struct Open {
+    span: Span,
+    anchor: usize,
+    kind: Kind,
+}
+
+enum Kind {
+    List(Vec<Node>),
+    Map { entries: Vec<(Key, Node)>, key: Option<Key> },
+}
+
+impl Reader<'_> {
+    fn document(&mut self) -> Result<Option<Node>, Mistake> {
+        let mut parser = Parser::new_from_str(self.text);
+        let mut open: Vec<Open> = Vec::new();
+        let mut root = None;
+        let mut documents = 0;
+        while let Some(next) = parser.next_event() {
+            let (event, span) = next.map_err(|error| self.scan_error(&error))?;
+            let span = self.span(span);
+            let (node, anchor) = match event {
+                Event::Nothing | Event::StreamStart | Event::DocumentEnd => continue,
+                Event::StreamEnd => break,
+                Event::DocumentStart(_) => {
+                    documents += 1;
+                    if documents > 1 {
+                        return Err(Mistake::new(
+                            &span,
+                            "a second document begins",
+                            "write one experiment per file",
+                        ));
+                    }
+                    continue;
+                }
+                Event::Alias(id) => match self.anchors.get(&id) {
+                    Some(node) => {
+                        let node = node.clone();
+                        self.grow(node.count(), &span)?;
+                        (node, 0)
+                    }
+                    None => {
+                        return Err(Mistake::new(
+                            &span,
+                            "an alias of what is not complete",
+                            "name an earlier value",
+                        ));
+                    }
+                },
+                Event::Scalar(text, style, anchor, tag) => {
+                    if let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) {
+                        let found = format!("the tag {}{}", tag.handle, tag.suffix);
+                        self.mistakes.push(Mistake::new(
+                            &span,
+                            found,
+                            "leave it out: tags have no meaning here",
+                        ));
+                    }
+                    let style = if style == ScalarStyle::Plain { Style::Plain } else { Style::Quoted };
+                    (Node { span, value: Value::Scalar(text.into_owned(), style) }, anchor)
+                }
+                Event::SequenceStart(anchor, _) => {
+                    open.push(Open { span, anchor, kind: Kind::List(Vec::new()) });
+                    self.not_too_deep(&open)?;
+                    continue;
+                }
+                Event::MappingStart(anchor, _) => {
+                    open.push(Open { span, anchor, kind: Kind::Map { entries: Vec::new(), key: None } });
+                    self.not_too_deep(&open)?;
+                    continue;
+                }
+                Event::SequenceEnd | Event::MappingEnd => {
+                    let Some(it) = open.pop() else { continue };
+                    let value = match it.kind {
+                        Kind::List(items) => Value::List(items),
+                        Kind::Map { mut entries, .. } => {
+                            self.merge(&mut entries)?;
+                            Value::Map(entries)
+                        }
+                    };
+                    (Node { span: it.span, value }, it.anchor)
+                }
+            };
+            if anchor > 0 {
+                self.anchors.insert(anchor, node.clone());
+            }
+            self.grow(1, &node.span)?;
+            match open.last_mut().map(|it| &mut it.kind) {
+                None => root = Some(node),
+                Some(Kind::List(items)) => items.push(node),
+                Some(Kind::Map { entries, key }) => match key.take() {
+                    None => *key = Some(Self::key(node)?),
+                    Some(key) => self.entry(entries, key, node),
+                },
+            }
+        }
+        Ok(root)
+    }
+
+    fn key(node: Node) -> Result<Key, Mistake> {
+        match node.value {
+            Value::Scalar(text, _) => Ok(Key { text, span: node.span }),
+            _ => Err(Mistake::new(&node.span, "a list or mapping as a key", "write a word before the colon")),
+        }
+    }
+
+    fn entry(&mut self, entries: &mut Vec<(Key, Node)>, key: Key, node: Node) {
+        match entries.iter().find(|it| it.0.text == key.text) {
+            None => entries.push((key, node)),
+            Some((first, _)) => {
+                let line = self.text[..first.span.bytes.start].matches('\n').count() + 1;
+                let found = format!("{} stands here for the second time", quote(&key.text));
+                let instead = format!("leave this out, or what stands in line {line}");
+                self.mistakes.push(Mistake::new(&key.span, found, instead));
+            }
+        }
+    }
+
+    /// Adds what a mapping merges (`<<`) and does not itself say.
+    fn merge(&mut self, entries: &mut Vec<(Key, Node)>) -> Result<(), Mistake> {
+        let Some(i) = entries.iter().position(|it| it.0.text == "<<") else { return Ok(()) };
+        let (_, node) = entries.remove(i);
+        self.grow(node.count(), &node.span)?;
+        let merged = match node.value {
+            Value::List(items) => items,
+            _ => vec![node],
+        };
+        for (key, node) in merged.iter().flat_map(Node::entries) {
+            if entries.iter().all(|it| it.0.text != key.text) {
+                entries.push((key.clone(), node.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    fn grow(&mut self, nodes: usize, span: &Span) -> Result<(), Mistake> {
+        self.nodes += nodes;
+        let found = || format!("more than {MAX_NODES} values");
+        match self.nodes > MAX_NODES {
+            true => Err(Mistake::new(span, found(), "write less, or fewer aliases of aliases")),
+            false => Ok(()),
+        }
+    }
+
+    fn not_too_deep(&self, open: &[Open]) -> Result<(), Mistake> {
+        match open {
+            [.., last] if open.len() > MAX_DEPTH => {
+                let found = format!("more than {MAX_DEPTH} values within each other");
+                Err(Mistake::new(&last.span, found, "close some of them before"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn scan_error(&self, error: &ScanError) -> Mistake {
+        let at = self.byte(error.marker().index());
+        let end = self.text[at..].chars().next().map_or(at, |c| at + c.len_utf8());
+        let span = Span { source: self.source, bytes: at..end };
+        let instead = if self.text.contains('\t') {
+            "write YAML; indent with blanks, not with tabs"
+        } else {
+            "write YAML; quote texts that contain `: `, ` #` or begin with a sign"
+        };
+        Mistake::new(&span, format!("this is not YAML: {}", error.info()), instead)
+    }
+
+    /// Without the blanks and newlines that end it.
+    fn span(&self, it: saphyr_parser::Span) -> Span {
+        let (start, end) = (self.byte(it.start.index()), self.byte(it.end.index()));
+        let end = end.max(start);
+        let length = self.text[start..end].trim_end().len();
+        Span { source: self.source, bytes: start..start + length }
+    }
+
+    fn byte(&self, character: usize) -> usize {
+        self.places.get(character).copied().unwrap_or(self.text.len())
+    }
+}

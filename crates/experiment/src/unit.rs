@@ -1,0 +1,247 @@
+//! What does a quantity with its unit say?
+
+use model::Nanos;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error};
+use std::borrow::Cow;
+
+/// The key of a schema that names its unit; [`check`] knows how it is written.
+pub const KEY: &str = "x-unit";
+
+/// Whether a text is a quantity of this unit; else what stands there, and what to write instead.
+pub fn check(unit: &str, text: &str) -> Result<(), (String, String)> {
+    match unit {
+        "duration" => duration(text).map(|_| ()),
+        "bytes" => bytes(text).map(|_| ()),
+        "bytes per second" => bytes_per_second(text).map(|_| ()),
+        "share" => share(text).map(|_| ()),
+        _ => unreachable!("every unit of the file's form is listed here"),
+    }
+}
+
+/// What such a quantity is called, with an example.
+pub fn describe(unit: &str) -> &'static str {
+    match unit {
+        "duration" => "a duration such as 10s or 50ms",
+        "bytes" => "an amount of memory such as 256MB",
+        "bytes per second" => "bytes per second such as 10MB",
+        _ => "a share such as 0.1 or 10%",
+    }
+}
+
+type Quantity<T> = Result<T, (String, String)>;
+
+/// 100 days.
+const LONGEST: f64 = 100.0 * 86_400.0;
+
+const SECONDS: [(&str, f64); 8] = [
+    ("ns", 1e-9),
+    ("us", 1e-6),
+    ("µs", 1e-6),
+    ("ms", 1e-3),
+    ("s", 1.0),
+    ("m", 60.0),
+    ("h", 3600.0),
+    ("d", 86_400.0),
+];
+
+fn duration(text: &str) -> Quantity<Nanos> {
+    let wrong = |found: String| Err((found, "write it as 10s, 50ms or 1m30s".to_owned()));
+    let mut rest = text.trim();
+    if rest == "0" {
+        return Ok(Nanos::ZERO);
+    }
+    if rest.parse::<f64>().is_ok() {
+        let instead = format!("write {rest}s or {rest}ms");
+        return Err((format!("the duration {} has no unit", shown(rest)), instead));
+    }
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let (number, after) = split(rest);
+        let Some(number) = number else { return wrong(format!("{} is no duration", shown(text))) };
+        let unit = &after[..after.find(|c: char| c.is_ascii_digit() || c == ' ').unwrap_or(after.len())];
+        let Some((_, each)) = SECONDS.iter().find(|it| it.0 == unit) else {
+            let found = format!("{} has no unit of time", shown(text));
+            return Err((found, "write ns, us, ms, s, m, h or d behind the number".to_owned()));
+        };
+        seconds += number * each;
+        rest = after[unit.len()..].trim_start();
+    }
+    if text.trim().is_empty() || seconds > LONGEST {
+        return wrong(format!("{} is no duration up to 100 days", shown(text)));
+    }
+    Ok(Nanos::from_secs_f64(seconds))
+}
+
+/// As PostgreSQL counts: a kB is 1024 bytes.
+const BYTES: [(&str, u64); 10] = [
+    ("", 1),
+    ("B", 1),
+    ("kB", 1 << 10),
+    ("KiB", 1 << 10),
+    ("MB", 1 << 20),
+    ("MiB", 1 << 20),
+    ("GB", 1 << 30),
+    ("GiB", 1 << 30),
+    ("TB", 1 << 40),
+    ("TiB", 1 << 40),
+];
+
+fn bytes(text: &str) -> Quantity<u64> {
+    let instead = "write it as 256MB or 1GB; units are B, kB, MB, GB and TB";
+    let wrong = || (format!("{} is no amount of memory", shown(text)), instead.to_owned());
+    let (number, unit) = split(text.trim());
+    let number = number.ok_or_else(wrong)?;
+    let unit = unit.trim_start();
+    let each = BYTES.iter().find(|it| it.0.eq_ignore_ascii_case(unit)).ok_or_else(wrong)?.1;
+    let total = number * each as f64;
+    if total > (1u64 << 53) as f64 {
+        return Err(wrong());
+    }
+    Ok(total.round() as u64)
+}
+
+fn bytes_per_second(text: &str) -> Quantity<u64> {
+    let amount = text.trim().trim_end_matches("/s");
+    bytes(amount).map_err(|_| {
+        (
+            format!("{} is no number of bytes per second", shown(text)),
+            "write it as 10MB (per second)".to_owned(),
+        )
+    })
+}
+
+fn share(text: &str) -> Quantity<f64> {
+    let wrong = || (format!("{} is no share", shown(text)), "write it as 0.1 or 10%".to_owned());
+    let text = text.trim();
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.parse::<f64>().map(|it| it / 100.0),
+        None => text.parse(),
+    };
+    share.ok().filter(|it| (0.0..=1.0).contains(it)).ok_or_else(wrong)
+}
+
+/// The number that a text begins with, and what follows; `1_000` is a thousand.
+fn split(text: &str) -> (Option<f64>, &str) {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    (text[..end].replace('_', "").parse().ok(), &text[end..])
+}
+
+fn shown(text: &str) -> String {
+    crate::mistake::quote(text)
+}
+
+macro_rules! quantity {
+    ($(#[$doc:meta])* $name:ident($inner:ty), $read:ident, $unit:literal, $types:tt, $pattern:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name(pub $inner);
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
+                let text = String::deserialize(from)?;
+                $read(&text).map($name).map_err(|(found, instead)| D::Error::custom(format!("{found}; {instead}")))
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": $types, "x-unit": $unit, "pattern": $pattern })
+            }
+        }
+    };
+}
+
+quantity!(
+    /// `10s`, `50ms`, `1m30s`; without a unit only 0.
+    Duration(Nanos), duration, "duration", ["string", "integer"], r"^\s*([0-9._]+\s*(ns|us|µs|ms|s|m|h|d)\s*)+$|^0$"
+);
+quantity!(
+    /// `256MB`; a number is of bytes.
+    Bytes(u64), bytes, "bytes", ["string", "integer"], r"^\s*[0-9._]+\s*([kKmMgGtT]?i?[bB])?\s*$"
+);
+quantity!(
+    /// `10MB`, also `10MB/s`; a number is of bytes per second.
+    BytesPerSecond(u64), bytes_per_second, "bytes per second", ["string", "integer"], r"^\s*[0-9._]+\s*([kKmMgGtT]?i?[bB])?(/s)?\s*$"
+);
+quantity!(
+    /// `0.1` or `10%`.
+    Share(f64), share, "share", ["string", "number"], r"^\s*[0-9.]+\s*%?\s*$"
+);
+
+/// A text that looks like a number or a truth value as often as not: `off`, `1.21`, `4MB`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Word(pub String);
+
+impl JsonSchema for Word {
+    fn schema_name() -> Cow<'static, str> {
+        "Word".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "number", "boolean"] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        let check = |text: &str, expected: Option<u64>| {
+            assert_eq!(duration(text).ok().map(|it| it.0), expected, "{text}");
+        };
+        check("10s", Some(10_000_000_000));
+        check("50ms", Some(50_000_000));
+        check("1m30s", Some(90_000_000_000));
+        check("1.5 s", Some(1_500_000_000));
+        check("2d 1h", Some(176_400_000_000_000));
+        check("7us", Some(7_000));
+        check("7µs", Some(7_000));
+        check("0", Some(0));
+        check("0s", Some(0));
+        for wrong in ["", " ", "10", "s", "10 parsecs", "-1s", "101d", "1..5s", "1e9s", "10s5"] {
+            check(wrong, None);
+        }
+    }
+
+    #[test]
+    fn amounts() {
+        let check = |text: &str, expected: Option<u64>| assert_eq!(bytes(text).ok(), expected, "{text}");
+        check("256MB", Some(256 << 20));
+        check("256 mb", Some(256 << 20));
+        check("1.5kB", Some(1536));
+        check("1_000", Some(1000));
+        check("2GiB", Some(2 << 30));
+        for wrong in ["", "MB", "256M", "-1MB", "1e3", "99999999TB"] {
+            check(wrong, None);
+        }
+        assert_eq!(bytes_per_second("10MB/s").ok(), Some(10 << 20));
+        assert_eq!(bytes_per_second("10").ok(), Some(10));
+    }
+
+    #[test]
+    fn shares() {
+        let check = |text: &str, expected: Option<f64>| assert_eq!(share(text).ok(), expected, "{text}");
+        check("0.1", Some(0.1));
+        check("10%", Some(0.1));
+        check("1", Some(1.0));
+        for wrong in ["", "1.1", "-0.1", "110%", "NaN", "a"] {
+            check(wrong, None);
+        }
+    }
+}
