@@ -10,6 +10,7 @@ pub mod embedded;
 pub mod find;
 pub mod host;
 pub mod limits;
+pub mod loglines;
 pub mod probe;
 pub mod sampler;
 pub mod supervisor;

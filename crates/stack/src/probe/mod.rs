@@ -13,7 +13,14 @@ mod host_load;
 mod host_memory;
 mod host_pressure;
 mod pg_activity;
+mod pg_checkpoints;
 mod pg_database;
+mod pg_io;
+mod pg_locks;
+mod pg_replication;
+mod pg_statements;
+mod pg_tables;
+mod pg_wal;
 mod process;
 
 pub use haproxy::read_csv;
@@ -110,6 +117,14 @@ pub static ALL: &[&Probe] = &[
     &process::GROUP,
     &pg_activity::PROBE,
     &pg_database::PROBE,
+    &pg_locks::PROBE,
+    &pg_statements::STATEMENTS,
+    &pg_statements::TEXTS,
+    &pg_io::PROBE,
+    &pg_checkpoints::PROBE,
+    &pg_wal::PROBE,
+    &pg_replication::PROBE,
+    &pg_tables::PROBE,
     &console::pools::PGBOUNCER,
     &console::pools::ODYSSEY,
     &console::stats::PGBOUNCER,

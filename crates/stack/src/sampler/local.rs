@@ -1,13 +1,18 @@
 //! What do the files of this machine tell of the nodes on it?
 
-use super::{Desk, Due, Kind, Point, Stop};
+use super::{Desk, Due, Kind, Observation, Point, Stop};
 use crate::limits::Group;
+use crate::loglines::{Dialect, Follower};
 use crate::probe::{Answer, Ask, On, Probe, Reading};
 use model::{Nanos, SeriesKind};
 use std::collections::HashMap;
 use std::fs::read_to_string;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How often logs are looked at.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Everything that is read from files.
 pub(super) struct Local {
@@ -19,6 +24,7 @@ struct Watched {
     desk: Desk,
     dues: Vec<Due>,
     threads: Ever,
+    log: Option<Follower>,
 }
 
 impl Local {
@@ -31,12 +37,15 @@ impl Local {
     pub(super) fn run(mut self, stop: &Stop) -> Nanos {
         loop {
             let last = stop.is_set();
-            self.nodes.iter_mut().for_each(|it| it.round(last));
+            for node in &mut self.nodes {
+                node.round(last);
+                node.read_log(last);
+            }
             if last {
                 return Nanos::ZERO;
             }
             let next = self.nodes.iter().filter_map(Watched::next).min();
-            stop.wait(next.unwrap_or_else(|| Instant::now() + std::time::Duration::from_secs(60)));
+            stop.wait(next.unwrap_or_else(|| Instant::now() + Duration::from_secs(60)));
         }
     }
 }
@@ -54,15 +63,43 @@ impl Watched {
             applies.extend([On::Process, On::Thread]);
         }
         let dues = applies.into_iter().flat_map(|it| Due::all(it, 0)).collect();
-        Watched { point, desk, dues, threads: Ever::default() }
+        let dialect = match point.kind {
+            Kind::Postgres => Some(Dialect::Postgres),
+            Kind::PgBouncer => Some(Dialect::PgBouncer),
+            Kind::Odyssey => Some(Dialect::Odyssey),
+            Kind::HaProxy => Some(Dialect::HaProxy),
+            Kind::Host | Kind::Generator | Kind::Service => None,
+        };
+        let follow =
+            |(path, dialect): (&PathBuf, Dialect)| Follower::from_end(path.clone(), dialect, &point.node);
+        let log = point.log.as_ref().zip(dialect).map(follow);
+        Watched { point, desk, dues, threads: Ever::default(), log }
     }
 
     fn next(&self) -> Option<Instant> {
-        self.dues.iter().filter(|it| !it.over).map(|it| it.next).min()
+        let log = self.log.as_ref().map(|_| Instant::now() + LOOK);
+        self.dues.iter().filter(|it| !it.over).map(|it| it.next).chain(log).min()
+    }
+
+    fn read_log(&mut self, last: bool) {
+        let Some(log) = &mut self.log else { return };
+        let pid = self.point.pid.as_ref().map(|it| it.load(Ordering::Relaxed));
+        log.reader.main_pid = pid.filter(|it| *it != 0);
+        let at = self.desk.now();
+        let mut events = Vec::new();
+        let read = log.poll(at, &mut events);
+        if last {
+            log.finish(at, &mut events);
+        }
+        events.into_iter().for_each(|it| self.desk.send(Observation::Event(it)));
+        if let Err(error) = read {
+            self.desk.missing("log", || error.to_string());
+            self.log = None;
+        }
     }
 
     fn round(&mut self, everything: bool) {
-        let Watched { point, desk, dues, threads } = self;
+        let Watched { point, desk, dues, threads, .. } = self;
         let now = Instant::now();
         let mut processes = None;
         for due in dues.iter_mut().filter(|it| !it.over && (everything || it.next <= now)) {

@@ -87,6 +87,8 @@ impl Session {
         let (mut version, mut backend) = (0, None);
         if on == On::Postgres {
             connection.query(SET_UP)?;
+            // Ours are not among the statements that are counted, where we are allowed to say so.
+            let _ = connection.query("set pg_stat_statements.track = 'none'");
             version = connection.server_version();
             let pid = connection.value("select pg_backend_pid()")?.and_then(|it| it.parse().ok());
             backend = pid.filter(|pid| is_here(&target.address, *pid)).map(|pid| Backend {

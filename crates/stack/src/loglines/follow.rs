@@ -1,0 +1,126 @@
+//! What has been written to a log since we last looked?
+
+use super::{Dialect, Reader, Throttle};
+use model::{LogEvent, Nanos};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+/// Follows a log from its present end.
+#[derive(Debug)]
+pub struct Follower {
+    path: PathBuf,
+    file: Option<File>,
+    offset: u64,
+    /// The beginning of a line whose end is not written yet.
+    partial: Vec<u8>,
+    pub reader: Reader,
+    throttle: Throttle,
+}
+
+/// So much is read at a time: a server that writes more does not hold up whoever looks at others.
+const CHUNK: usize = 256 * 1024;
+/// Further behind than this, what lies between is passed over.
+const BEHIND: u64 = 8 * 1024 * 1024;
+/// The rest of a longer line is read as lines of its own, which nobody understands.
+const LONGEST_LINE: usize = 64 * 1024;
+
+impl Follower {
+    /// A file that is not there yet is read from its beginning.
+    pub fn from_end(path: PathBuf, dialect: Dialect, node: &str) -> Follower {
+        let file = File::open(&path).ok();
+        let offset = file.as_ref().and_then(|it| it.metadata().ok()).map_or(0, |it| it.len());
+        let (reader, throttle) = (Reader::new(dialect), Throttle::new(node));
+        Follower { path, file, offset, partial: Vec::new(), reader, throttle }
+    }
+
+    /// Appends the remarkable among the new lines. A file that became shorter is read from its beginning.
+    pub fn poll(&mut self, at: Nanos, out: &mut Vec<LogEvent>) -> io::Result<()> {
+        self.throttle.tick(at, out);
+        if self.file.is_none() {
+            match File::open(&self.path) {
+                Ok(it) => self.file = Some(it),
+                Err(it) if it.kind() == ErrorKind::NotFound => return Ok(()),
+                Err(it) => return Err(it),
+            }
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let length = file.metadata()?.len();
+        if length < self.offset || length - self.offset > BEHIND {
+            self.offset = if length < self.offset { 0 } else { length - CHUNK as u64 };
+            self.partial.clear();
+        }
+        if length == self.offset {
+            return Ok(());
+        }
+        file.seek(SeekFrom::Start(self.offset))?;
+        let read = file.take(CHUNK as u64).read_to_end(&mut self.partial)?;
+        self.offset += read as u64;
+        self.lines(at, out);
+        Ok(())
+    }
+
+    /// Tells what was not kept.
+    pub fn finish(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
+        self.throttle.finish(at, out);
+    }
+
+    fn lines(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
+        let mut from = 0;
+        while let Some(length) = self.partial[from..].iter().position(|it| *it == b'\n') {
+            let line = String::from_utf8_lossy(&self.partial[from..from + length]);
+            if let Some(remark) = self.reader.line(line.trim_end_matches('\r')) {
+                self.throttle.take(at, remark, out);
+            }
+            from += length + 1;
+        }
+        self.partial.drain(..from);
+        if self.partial.len() > LONGEST_LINE {
+            self.partial.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn lines_come_in_pieces() {
+        let path = std::env::temp_dir().join(format!("follow-{}", std::process::id()));
+        std::fs::write(&path, "2026-11-21 11:00:00 UTC [1] 22012 ERROR:  before\n").unwrap();
+        let mut follower = Follower::from_end(path.clone(), Dialect::Postgres, "db");
+        let mut check = |piece: &str, expected: &[&str]| {
+            let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+            file.write_all(piece.as_bytes()).unwrap();
+            let mut events = Vec::new();
+            follower.poll(Nanos(5), &mut events).unwrap();
+            assert_eq!(events.iter().map(|it| it.text.as_str()).collect::<Vec<_>>(), expected, "{piece}");
+        };
+        check("", &[]);
+        check("2026-11-21 11:00:00 UTC [1] 22012 ERR", &[]);
+        check("OR:  one\n2026-11-21 11:00:00 UTC [1] 22012 ERROR:  two\n2026", &["one", "two"]);
+        std::fs::write(&path, "").unwrap();
+        check("2026-11-21 11:00:00 UTC [1] 22012 ERROR:  anew\n", &["anew"]);
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_flood_is_counted() {
+        let path = std::env::temp_dir().join(format!("flood-{}", std::process::id()));
+        let mut follower = Follower::from_end(path.clone(), Dialect::Postgres, "db");
+        let mut events = Vec::new();
+        follower.poll(Nanos(0), &mut events).unwrap();
+        std::fs::write(&path, "2026-11-21 11:00:00 UTC [1] 40P01 ERROR:  deadlock detected\n".repeat(188))
+            .unwrap();
+        follower.poll(Nanos::from_millis(1200), &mut events).unwrap();
+        assert_eq!(events.len(), super::super::KEPT);
+        follower.poll(Nanos::from_millis(1300), &mut events).unwrap();
+        assert_eq!(events.len(), super::super::KEPT);
+        follower.poll(Nanos::from_millis(2000), &mut events).unwrap();
+        let last = events.last().unwrap();
+        assert_eq!((last.kind, last.text.as_str()), (model::EventKind::Deadlock, "138 more within a second"));
+        std::fs::remove_file(&path).unwrap();
+    }
+}

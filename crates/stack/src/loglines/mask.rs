@@ -1,0 +1,142 @@
+//! What remains of a statement without the values in it?
+
+use super::tidy;
+
+/// A statement with `?` in the place of strings and numbers, without comments, on one line and not too long.
+///
+/// Strings are found by PostgreSQL's rules: doubled quotes, `E'\''`, `$tag$…$tag$`. One that does not end masks the rest.
+pub fn masked(sql: &str) -> String {
+    let mut out = String::with_capacity(sql.len());
+    let mut rest = sql;
+    while let Some(letter) = rest.chars().next() {
+        // Whether what comes is the middle of a name, such as the 1 of `t1`.
+        let inside = out.chars().next_back().is_some_and(|it| it.is_alphanumeric() || it == '_' || it == '$');
+        let length = match letter {
+            '\'' => {
+                let escapes = out.ends_with(['e', 'E'])
+                    && !out[..out.len() - 1].ends_with(|it: char| it.is_alphanumeric() || it == '_');
+                out.push('?');
+                string(rest, escapes)
+            }
+            '"' => {
+                let length = quoted(rest, '"', false);
+                out.push_str(&rest[..length]);
+                length
+            }
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => comment(rest),
+            '$' if !inside => match dollar(rest) {
+                Some(length) => {
+                    out.push('?');
+                    length
+                }
+                None => {
+                    // `$1`: the number of a parameter, not its value.
+                    let length = 1 + rest[1..].bytes().take_while(u8::is_ascii_digit).count();
+                    out.push_str(&rest[..length]);
+                    length
+                }
+            },
+            '0'..='9' if !inside => {
+                let length = number(rest);
+                out.push('?');
+                length
+            }
+            '.' if !inside && rest[1..].starts_with(|it: char| it.is_ascii_digit()) => {
+                out.push('?');
+                1 + number(&rest[1..])
+            }
+            letter => {
+                out.push(letter);
+                letter.len_utf8()
+            }
+        };
+        rest = &rest[length..];
+    }
+    tidy(&out)
+}
+
+fn string(text: &str, escapes: bool) -> usize {
+    quoted(text, '\'', escapes)
+}
+
+/// Length of what stands in quotes, which may be doubled inside; all of it if it does not end.
+fn quoted(text: &str, quote: char, escapes: bool) -> usize {
+    let mut letters = text.char_indices().skip(1).peekable();
+    while let Some((at, letter)) = letters.next() {
+        if escapes && letter == '\\' {
+            letters.next();
+        } else if letter == quote {
+            if letters.peek().is_some_and(|it| it.1 == quote) {
+                letters.next();
+            } else {
+                return at + letter.len_utf8();
+            }
+        }
+    }
+    text.len()
+}
+
+/// Length of a comment; they can be nested.
+fn comment(text: &str) -> usize {
+    let (mut depth, mut at) = (0_u32, 0);
+    while let Some(rest) = text.get(at..).filter(|it| !it.is_empty()) {
+        if rest.starts_with("/*") {
+            depth += 1;
+            at += 2;
+        } else if rest.starts_with("*/") {
+            depth -= 1;
+            at += 2;
+            if depth == 0 {
+                return at;
+            }
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+/// Length of `$tag$…$tag$`; `None` if it is none.
+fn dollar(text: &str) -> Option<usize> {
+    let tag = 2 + text[1..].find('$')?;
+    let name = &text[1..tag - 1];
+    if name.starts_with(|it: char| it.is_ascii_digit())
+        || !name.chars().all(|it| it.is_alphanumeric() || it == '_')
+    {
+        return None;
+    }
+    Some(text[tag..].find(&text[..tag]).map_or(text.len(), |it| tag + it + tag))
+}
+
+/// Length of a number and of what hangs on it: `1.5e-3`, `0xff`, `1_000`.
+fn number(text: &str) -> usize {
+    let part = |it: char| it.is_ascii_alphanumeric() || it == '.' || it == '_';
+    let length = text.find(|it: char| !part(it)).unwrap_or(text.len());
+    let exponent = text[..length].ends_with(['e', 'E']) && text[length..].starts_with(['-', '+']);
+    if exponent && !text.starts_with("0x") {
+        return length + 1 + text[length + 1..].find(|it: char| !part(it)).unwrap_or(text.len() - length - 1);
+    }
+    length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values() {
+        let check = |sql: &str, expected: &str| assert_eq!(masked(sql), expected, "{sql}");
+        check("select 1", "select ?");
+        check("UPDATE t1 SET a='30', b = -1.5e-3 WHERE c2=.5", "UPDATE t1 SET a=?, b = -? WHERE c2=?");
+        check("select 'it''s', E'it\\'s', type 'x'", "select ?, E?, type ?");
+        check("select $1, $2::int, $tag$a $ 'b$tag$, $$c$$", "select $1, $2::int, ?, ?");
+        check("select \"a'1\", 'b'", "select \"a'1\", ?");
+        check("select 1 -- Smith\n , 2 /* a /* b */ 'c */ from t", "select ? , ? from t");
+        check("select 'never ends", "select ?");
+        check("select $tag$never ends", "select ?");
+        check("select /* never ends", "select");
+        check("\u{1b}select\r\n  'ё', таблица1", "select ?, таблица1");
+        check(&"a ".repeat(200), &format!("{}…", "a ".repeat(150)));
+    }
+}

@@ -1,0 +1,285 @@
+//! What does a line of PostgreSQL's log say, in whatever language?
+//!
+//! By its SQLSTATE, which `%e` in `log_line_prefix` puts before the severity. The severity is a word of the language of
+//! `lc_messages`; the words below are those of PostgreSQL's catalogues of messages, versions 14 to 18. They tell FATAL from
+//! ERROR; a word that is not among them is an ERROR.
+
+use super::{Remark, by_text, masked, tidy};
+use model::EventKind;
+
+/// What a line begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// What precedes the process number: the moment, if the prefix has it.
+    stamp: String,
+    pid: u32,
+    code: Option<String>,
+    severity: String,
+}
+
+const FATAL: [&str; 22] = [
+    "FATAL",
+    "PANIC",
+    "ВАЖНО",
+    "ПАНИКА",
+    "PANIK",
+    "PÁNICO",
+    "FATALE",
+    "PANICO",
+    "FATALT",
+    "ФАТАЛЬНО",
+    "ПАНІКА",
+    "ფატალური",
+    "პანიკა",
+    "치명적오류",
+    "손상",
+    "致命错误",
+    "比致命错误还过分的错误",
+    "KATASTROFALNY",
+    "PANIKA",
+    "PÂNICO",
+    "ÖLÜMCÜL (FATAL)",
+    "KRİTİK",
+];
+const ERROR: [&str; 14] = [
+    "ERROR",
+    "ОШИБКА",
+    "FEHLER",
+    "ERREUR",
+    "ERRORE",
+    "FEL",
+    "ПОМИЛКА",
+    "შეცდომა",
+    "오류",
+    "错误",
+    "BŁĄD",
+    "ERRO",
+    "HATA",
+    "CHYBA",
+];
+const WARNING: [&str; 11] = [
+    "WARNING",
+    "ПРЕДУПРЕЖДЕНИЕ",
+    "WARNUNG",
+    "ATTENTION",
+    "ATTENZIONE",
+    "VARNING",
+    "ПОПЕРЕДЖЕННЯ",
+    "გაფრთხილება",
+    "경고",
+    "警告",
+    "UYARI",
+];
+const LOG: [&str; 9] =
+    ["LOG", "СООБЩЕНИЕ", "LOGG", "ЗАПИСУВАННЯ", "ჟურნალი", "로그", "日志", "DZIENNIK", "ZPRÁVA"];
+
+/// Beginnings of plain messages of the server about itself.
+const LIFECYCLE: [&str; 16] = [
+    "starting PostgreSQL",
+    "database system",
+    "received ",
+    "server process",
+    "terminating any other active",
+    "all server processes terminated",
+    "aborting any active",
+    "shutting down",
+    "redo ",
+    "начинается работа PostgreSQL",
+    "запускается PostgreSQL",
+    "система БД",
+    "получен ",
+    "процесс сервера",
+    "все серверные процессы",
+    "выключение",
+];
+
+/// `before` is the head of the last message of its own.
+pub(super) fn read(line: &str, main_pid: Option<u32>, before: &mut Option<Head>) -> Option<Remark> {
+    let (head, text) = head(line)?;
+    let explains = |it: &Head| {
+        it.stamp == head.stamp && it.pid == head.pid && it.code == head.code && it.severity != head.severity
+    };
+    let known = |of: &[&str]| of.contains(&head.severity.as_str());
+    let own = known(&FATAL) || known(&ERROR) || known(&WARNING) || known(&LOG);
+    // In a language that we do not know: an explanation has the moment and the code of what it explains.
+    if !own && (before.as_ref().is_some_and(explains) || head.code.is_none()) {
+        return None;
+    }
+    let kind = kind(&head, text, main_pid);
+    let code = head.code.clone().filter(|it| it != "00000");
+    *before = Some(head);
+    let kind = kind?;
+    let text = match kind {
+        EventKind::SlowStatement => slow(text)?,
+        // What is wrong with a value is said by showing it: class 22, data exception.
+        _ if code.as_deref().is_some_and(|it| it.starts_with("22")) => without_quoted(text),
+        _ => tidy(text),
+    };
+    Some(Remark { kind, code, text })
+}
+
+fn kind(head: &Head, text: &str, main_pid: Option<u32>) -> Option<EventKind> {
+    let severe = |of: &[&str]| of.contains(&head.severity.as_str());
+    match head.code.as_deref() {
+        Some("40P01") => Some(EventKind::Deadlock),
+        Some("53300") => Some(EventKind::TooManyConnections),
+        _ if severe(&FATAL) => Some(by_text(text).unwrap_or(EventKind::Fatal)),
+        _ if severe(&ERROR) => Some(by_text(text).unwrap_or(EventKind::Error)),
+        _ if severe(&WARNING) => Some(EventKind::Other),
+        Some("00000") | None if duration(text).is_some() => Some(EventKind::SlowStatement),
+        Some("00000") | None => {
+            let itself = main_pid == Some(head.pid) || LIFECYCLE.iter().any(|it| text.starts_with(it));
+            itself.then_some(EventKind::Lifecycle)
+        }
+        // 00, 01 and 02 are success, warning and no data; a LOG line may carry the code of what went wrong.
+        Some(code) if code.starts_with("01") || code.starts_with("02") || severe(&LOG) => {
+            Some(EventKind::Other)
+        }
+        // An operator's hand and refused log-ins end sessions, whatever the word for it is.
+        Some(code) if ["57P", "28", "08"].iter().any(|it| code.starts_with(it)) => Some(EventKind::Fatal),
+        Some(_) => Some(EventKind::Error),
+    }
+}
+
+/// Splits `2026-11-21 11:49:02.123 UTC [4711] 40P01 ERROR:  text`; continued lines begin with a tab and have no head.
+fn head(line: &str) -> Option<(Head, &str)> {
+    if !line.starts_with(|it: char| it.is_ascii_digit()) && !line.starts_with('[') {
+        return None;
+    }
+    let (stamp, rest) = line.split_once('[')?;
+    let (pid, rest) = rest.split_once(']')?;
+    let pid = pid.parse().ok()?;
+    let (mut words, text) = rest.split_once(":  ")?;
+    let mut code = None;
+    // Prefixes may have more, such as Debian's `user@database`. Every SQLSTATE has a digit, no severity has.
+    for (at, word) in
+        words.match_indices(' ').map(|(at, _)| (at, words[at + 1..].split(' ').next().unwrap_or("")))
+    {
+        let state = word.len() == 5 && word.bytes().all(|it| it.is_ascii_digit() || it.is_ascii_uppercase());
+        if state && word.bytes().any(|it| it.is_ascii_digit()) {
+            code = Some(word.to_owned());
+            words = &words[at + 6..];
+            break;
+        }
+    }
+    let words = words.trim();
+    // Without a code nothing tells where the prefix ends, but the severity is one word.
+    let severity = if code.is_some() { words } else { words.rsplit(' ').next()? };
+    Some((Head { stamp: stamp.to_owned(), pid, code, severity: severity.to_owned() }, text))
+}
+
+/// The end of `duration: 12.345` in whatever language: a word, a colon, and a number of three decimals.
+fn duration(text: &str) -> Option<usize> {
+    let at = text.find(": ")? + 2;
+    let rest = &text[at..];
+    let whole = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let decimals = rest.get(whole + 1..).map_or(0, |it| it.bytes().take_while(u8::is_ascii_digit).count());
+    (whole > 0 && decimals == 3 && rest.as_bytes()[whole] == b'.').then_some(at + whole + 4)
+}
+
+/// The text of a slow statement: `duration: 12.345 ms  statement: update t set a = ?`.
+fn slow(text: &str) -> Option<String> {
+    let (told, rest) = text.split_at(duration(text)?);
+    Some(match rest.split_once(": ") {
+        Some((words, statement)) => tidy(&format!("{told}{words}: {}", masked(statement))),
+        None => tidy(text),
+    })
+}
+
+/// The text with `"…"` for everything in double quotes.
+fn without_quoted(text: &str) -> String {
+    let parts: Vec<&str> = text.split('"').step_by(2).collect();
+    tidy(&parts.join("\"…\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Dialect, Reader};
+    use std::fmt::Write as _;
+
+    fn check(log: &str, expected: &str) {
+        let mut reader = Reader::new(Dialect::Postgres);
+        reader.main_pid = Some(7);
+        let mut shown = String::new();
+        for remark in log.lines().filter_map(|it| reader.line(it)) {
+            let code = remark.code.as_deref().unwrap_or("-");
+            writeln!(shown, "{:?} {code} {}", remark.kind, remark.text).unwrap();
+        }
+        assert_eq!(shown, expected);
+    }
+
+    /// As in a report of 2019, whose server spoke Russian; the prefix was `%m [%p] `.
+    #[test]
+    fn russian_without_codes() {
+        check(
+            "2019-11-21 13:06:13.550 MSK [3441] ВАЖНО:  оставшиеся слоты подключений зарезервированы для \
+             подключений суперпользователя (не для репликации)\n\
+             2019-11-21 13:06:13.561 MSK [3447] ВАЖНО:  извините, уже слишком много клиентов\n\
+             2019-11-21 13:48:09.462 MSK [933] ОШИБКА:  обнаружена взаимоблокировка\n\
+             2019-11-21 13:48:09.462 MSK [933] ПОДРОБНОСТИ:  Процесс 933 ожидает в режиме ShareLock блокировку \
+             \"транзакция 92169\"; заблокирован процессом 952.\n\
+             \tПроцесс 933: UPDATE profiles SET value_id='30' WHERE userid=2\n\
+             2019-11-21 13:48:09.462 MSK [933] ПОДСКАЗКА:  Подробности запроса смотрите в протоколе сервера.\n\
+             2019-11-21 13:48:09.462 MSK [933] КОНТЕКСТ:  при блокировке кортежа (0,36) в отношении \"profiles\"\n\
+             2019-11-21 13:48:09.462 MSK [933] ОПЕРАТОР:  UPDATE profiles SET value_id='30' WHERE userid=2\n\
+             2019-11-21 13:48:09.500 MSK [934] СООБЩЕНИЕ:  продолжительность: 1523.917 мс, оператор: \
+             UPDATE profiles SET value_id='30' WHERE userid=2\n",
+            "TooManyConnections - оставшиеся слоты подключений зарезервированы для подключений суперпользователя \
+             (не для репликации)\n\
+             TooManyConnections - извините, уже слишком много клиентов\n\
+             Deadlock - обнаружена взаимоблокировка\n\
+             SlowStatement - продолжительность: 1523.917 мс, оператор: UPDATE profiles SET value_id=? WHERE userid=?\n",
+        );
+    }
+
+    #[test]
+    fn codes_in_any_language() {
+        check(
+            "2026-11-21 11:00:00.001 UTC [20] 53300 ÖLÜMCÜL (FATAL):  üzgünüm, istemci sayısı çok fazla\n\
+             2026-11-21 11:00:00.002 UTC [21] 40P01 VIRHE:  lukkiutuma havaittu\n\
+             2026-11-21 11:00:00.002 UTC [21] 40P01 YKSITYISKOHTA:  Prosessi 21: delete from t where a = 'salaisuus'\n\
+             2026-11-21 11:00:00.002 UTC [21] 40P01 LAUSE:  delete from t where a = 'salaisuus'\n\
+             2026-11-21 11:00:00.003 UTC [22] 57P01 FATAALI:  yhteys katkaistiin\n\
+             2026-11-21 11:00:00.004 UTC [23] 23505 VIRHE:  avain on jo olemassa \"t_pkey\"\n\
+             2026-11-21 11:00:00.005 UTC [24] 00000 LOKI:  kesto: 12.345 ms  lause: select * from t where a = 'salaisuus'\n\
+             2026-11-21 11:00:00.005 UTC [24] 00000 YKSITYISKOHTA:  parametrit: $1 = 'salaisuus'\n\
+             2026-11-21 11:00:00.006 UTC [7] 00000 LOKI:  palvelin käynnistyy\n\
+             2026-11-21 11:00:00.007 UTC [25] 00000 LOKI:  yhteys avattu\n",
+            "TooManyConnections 53300 üzgünüm, istemci sayısı çok fazla\n\
+             Deadlock 40P01 lukkiutuma havaittu\n\
+             Fatal 57P01 yhteys katkaistiin\n\
+             Error 23505 avain on jo olemassa \"t_pkey\"\n\
+             SlowStatement - kesto: 12.345 ms lause: select * from t where a = ?\n\
+             Lifecycle - palvelin käynnistyy\n",
+        );
+    }
+
+    #[test]
+    fn english() {
+        check(
+            "2026-11-21 11:00:00.001 UTC [7] 00000 LOG:  database system is ready to accept connections\n\
+             2026-11-21 11:00:00.002 UTC [30] 00000 LOG:  checkpoint complete: wrote 44 buffers (0.3%)\n\
+             2026-11-21 11:00:00.003 UTC [31] app@bench 22P02 ERROR:  invalid input syntax for type integer: \"secret\"\n\
+             2026-11-21 11:00:00.003 UTC [31] app@bench 22P02 STATEMENT:  select 'secret'::int\n\
+             2026-11-21 11:00:00.004 UTC [31] 01000 WARNING:  canceling wait for synchronous replication due to user request\n\
+             2026-11-21 11:00:00.005 UTC [32] 53300 FATAL:  remaining connection slots are reserved for roles with the \
+             SUPERUSER attribute\n\
+             2026-11-21 11:00:00.006 UTC [33] 3D000 FATAL:  database \"nowhere\" does not exist\n\
+             2026-11-21 11:00:00.007 UTC [7] 00000 LOG:  server process (PID 33) was terminated by signal 9: Killed\n\
+             2026-11-21 11:00:00.008 UTC [34] LOG:  duration: 0.512 ms\n\
+             2026-11-21 11:00:00.009 UTC [35] postgres@postgres ERROR:  relation \"t\" does not exist at character 15\n\
+             2026-11-21 11:00:00.010 UTC [36] 08006 LOG:  could not receive data from client: Connection reset by peer\n\
+             Address already in use\n\
+             \t[1] FATAL:  no line of its own\n",
+            "Lifecycle - database system is ready to accept connections\n\
+             Error 22P02 invalid input syntax for type integer: \"…\"\n\
+             Other 01000 canceling wait for synchronous replication due to user request\n\
+             TooManyConnections 53300 remaining connection slots are reserved for roles with the SUPERUSER attribute\n\
+             Fatal 3D000 database \"nowhere\" does not exist\n\
+             Lifecycle - server process (PID 33) was terminated by signal 9: Killed\n\
+             SlowStatement - duration: 0.512 ms\n\
+             Error - relation \"t\" does not exist at character 15\n\
+             Other 08006 could not receive data from client: Connection reset by peer\n",
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! What do checkpoints and the background writer do?
+
+use super::{Ask, On, Probe, SECOND, cells, counter};
+use model::{Series, Unit};
+
+pub(super) static PROBE: Probe = Probe {
+    name: "pg_checkpoints",
+    on: On::Postgres,
+    period: SECOND,
+    series: &SERIES,
+    ask: |version| Some(Ask::Sql(if version >= 170_000 { SQL_17 } else { SQL })),
+    read: |answer, out| cells::long(&SERIES, answer.rows()?, out),
+};
+
+static SERIES: [Series; 4] = [
+    counter(
+        "pg_checkpoints",
+        Unit::Count,
+        "Checkpoints, `timed` or `requested`; pg_stat_checkpointer, pg_stat_bgwriter",
+    ),
+    counter("pg_checkpoint_time", Unit::Seconds, "Time of checkpoints spent with `write` and `sync`"),
+    counter(
+        "pg_buffers_written",
+        Unit::Count,
+        "Buffers written by the `checkpointer`, the `bgwriter`, and until version 16 by a `backend` that needed one",
+    ),
+    counter(
+        "pg_bgwriter_stops",
+        Unit::Count,
+        "How often the background writer had written enough; maxwritten_clean",
+    ),
+];
+
+const SQL: &str = "select series, label, value from pg_stat_bgwriter, lateral (values \
+    ('pg_checkpoints', 'timed', checkpoints_timed::float8), ('pg_checkpoints', 'requested', checkpoints_req), \
+    ('pg_checkpoint_time', 'write', checkpoint_write_time / 1000), ('pg_checkpoint_time', 'sync', checkpoint_sync_time / 1000), \
+    ('pg_buffers_written', 'checkpointer', buffers_checkpoint), ('pg_buffers_written', 'bgwriter', buffers_clean), \
+    ('pg_buffers_written', 'backend', buffers_backend), ('pg_bgwriter_stops', '', maxwritten_clean)) as it(series, label, value)";
+
+const SQL_17: &str = "select series, label, value from pg_stat_checkpointer, pg_stat_bgwriter, lateral (values \
+    ('pg_checkpoints', 'timed', num_timed::float8), ('pg_checkpoints', 'requested', num_requested), \
+    ('pg_checkpoint_time', 'write', write_time / 1000), ('pg_checkpoint_time', 'sync', sync_time / 1000), \
+    ('pg_buffers_written', 'checkpointer', buffers_written), ('pg_buffers_written', 'bgwriter', buffers_clean), \
+    ('pg_bgwriter_stops', '', maxwritten_clean)) as it(series, label, value)";

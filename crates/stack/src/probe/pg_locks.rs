@@ -1,0 +1,29 @@
+//! Who waits for a lock?
+
+use super::{Ask, On, Probe, SECOND, cells, gauge};
+use model::{Series, Unit};
+
+pub(super) static PROBE: Probe = Probe {
+    name: "pg_locks",
+    on: On::Postgres,
+    period: SECOND,
+    series: &SERIES,
+    ask: |_| Some(Ask::Sql(SQL)),
+    read: |answer, out| cells::long(&SERIES, answer.rows()?, out),
+};
+
+static SERIES: [Series; 2] = [
+    gauge(
+        "pg_locks_waiting",
+        Unit::Count,
+        "Requests for locks not yet granted, by kind and mode; pg_locks.granted",
+    ),
+    gauge("pg_longest_lock_wait", Unit::Seconds, "How long the first of them has waited; pg_locks.waitstart"),
+];
+
+const SQL: &str = "with waiting as materialized (select locktype, mode, waitstart from pg_locks where not granted) \
+    select 'pg_locks_waiting' as series, locktype || '/' || mode as label, count(*)::float8 as value \
+      from waiting group by 2 \
+    union all select 'pg_locks_waiting', '', count(*) from waiting \
+    union all select 'pg_longest_lock_wait', '', \
+      coalesce(extract(epoch from clock_timestamp() - min(waitstart)), 0) from waiting";

@@ -1,0 +1,52 @@
+//! How far are the replicas behind this server?
+//!
+//! Lags are NULL while there is nothing to replay: then there is no sample. That is not zero.
+
+use super::cells::Table;
+use super::{Ask, On, Probe, SECOND, gauge};
+use model::{Series, Unit};
+
+pub(super) static PROBE: Probe = Probe {
+    name: "pg_replication",
+    on: On::Postgres,
+    period: SECOND,
+    series: &SERIES,
+    ask: |_| Some(Ask::Sql(SQL)),
+    read: |answer, out| {
+        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        table.read(answer.rows()?, out)
+    },
+};
+
+/// Labels are the replica's application_name and its sync_state.
+static SERIES: [Series; 6] = [
+    gauge(
+        "pg_replication_write_lag",
+        Unit::Seconds,
+        "Until a replica had written the latest log; pg_stat_replication",
+    ),
+    gauge("pg_replication_flush_lag", Unit::Seconds, "Until it had flushed that; pg_stat_replication"),
+    gauge("pg_replication_replay_lag", Unit::Seconds, "Until it had replayed that; pg_stat_replication"),
+    gauge("pg_replication_unsent", Unit::Bytes, "Log not yet sent to it; pg_stat_replication.sent_lsn"),
+    gauge(
+        "pg_replication_unflushed",
+        Unit::Bytes,
+        "Log that it has not flushed; pg_stat_replication.flush_lsn",
+    ),
+    gauge(
+        "pg_replication_unreplayed",
+        Unit::Bytes,
+        "Log that it has not replayed; pg_stat_replication.replay_lsn",
+    ),
+];
+
+const SQL: &str = "with here as materialized (\
+      select case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end as lsn) \
+    select application_name || '/' || sync_state as label, \
+      extract(epoch from write_lag) as pg_replication_write_lag, \
+      extract(epoch from flush_lag) as pg_replication_flush_lag, \
+      extract(epoch from replay_lag) as pg_replication_replay_lag, \
+      pg_wal_lsn_diff(lsn, sent_lsn) as pg_replication_unsent, \
+      pg_wal_lsn_diff(lsn, flush_lsn) as pg_replication_unflushed, \
+      pg_wal_lsn_diff(lsn, replay_lsn) as pg_replication_unreplayed \
+    from pg_stat_replication, here";

@@ -1,0 +1,80 @@
+//! Which statements take the server's time, and how many does a pooler add to them?
+//!
+//! The figures are asked for without the texts, which lie in a file of the server that is read as a whole. The texts come
+//! now and then, apart: the server has put `$1` in the place of constants, and we mask what it may have left.
+
+use super::cells::{self, Table};
+use super::{Ask, On, Probe, SECOND, counter};
+use crate::loglines::masked;
+use model::{Series, Unit};
+use std::time::Duration;
+
+pub(super) static STATEMENTS: Probe = Probe {
+    name: "pg_statements",
+    on: On::Postgres,
+    period: SECOND,
+    series: &OF_STATEMENTS,
+    ask: |_| Some(Ask::Sql(STATEMENTS_SQL)),
+    read: |answer, out| {
+        let labels = &["label"];
+        let table = Table { series: &OF_STATEMENTS, prefix: "", labels, scale: |_| 1.0, keep: |_| true };
+        table.read(answer.rows()?, out)
+    },
+};
+
+pub(super) static TEXTS: Probe = Probe {
+    name: "pg_statement_texts",
+    on: On::Postgres,
+    period: Duration::from_secs(10),
+    series: &OF_TEXTS,
+    ask: |_| Some(Ask::Sql(TEXTS_SQL)),
+    read: |answer, out| {
+        let before = out.len();
+        cells::long(&OF_TEXTS, answer.rows()?, out)?;
+        for reading in out[before..].iter_mut().filter(|it| it.series.name == "pg_statement_text") {
+            if let Some((id, text)) = reading.label.split_once(' ') {
+                reading.label = format!("{id} {}", masked(text));
+            }
+        }
+        Ok(())
+    },
+};
+
+static OF_STATEMENTS: [Series; 3] = [
+    counter(
+        "pg_statement_calls",
+        Unit::Count,
+        "Executions by queryid, of the 20 that took most time; without label: of all; pg_stat_statements.calls",
+    ),
+    counter("pg_statement_time", Unit::Seconds, "Time of those; pg_stat_statements.total_exec_time"),
+    counter("pg_statement_rows", Unit::Count, "Rows of those; pg_stat_statements.rows"),
+];
+
+static OF_TEXTS: [Series; 2] = [
+    counter(
+        "pg_statement_text",
+        Unit::Count,
+        "Executions again; the label is the queryid, a space, and the text without constants; for other commands than \
+         queries its first word",
+    ),
+    counter(
+        "pg_sets",
+        Unit::Count,
+        "SET, RESET and DISCARD, which poolers send when a server gets another client; pg_stat_statements",
+    ),
+];
+
+const STATEMENTS_SQL: &str = "select coalesce(queryid::text, '') as label, sum(calls) as pg_statement_calls, \
+      sum(total_exec_time) / 1000 as pg_statement_time, sum(rows) as pg_statement_rows \
+    from pg_stat_statements(false) where queryid is not null \
+    group by grouping sets ((queryid), ()) \
+    order by grouping(queryid) desc, sum(total_exec_time) desc limit 21";
+
+const TEXTS_SQL: &str = "with statements as materialized (\
+      select queryid, ltrim(left(query, 1000), E' \\t\\r\\n') as text, sum(calls) as calls, sum(total_exec_time) as time \
+      from pg_stat_statements(true) where queryid is not null group by 1, 2) \
+    (select 'pg_statement_text' as series, queryid || ' ' || case when text ~* \
+        '^(select|insert|update|delete|merge|with|values)\\y' then text else substring(text from '^[[:alpha:]]*') end as label, \
+      calls as value from statements order by time desc limit 20) \
+    union all \
+    select 'pg_sets', '', coalesce(sum(calls), 0) from statements where text ~* '^(set|reset|discard)\\y'";

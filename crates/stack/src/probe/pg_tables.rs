@@ -1,0 +1,44 @@
+//! How do the tables of the database change, and what is left to clean up?
+
+use super::cells::Table;
+use super::{Ask, On, Probe, counter, gauge};
+use model::{Series, Unit};
+use std::time::Duration;
+
+pub(super) static PROBE: Probe = Probe {
+    name: "pg_tables",
+    on: On::Postgres,
+    // Looks at every table of the database.
+    period: Duration::from_secs(5),
+    series: &SERIES,
+    ask: |_| Some(Ask::Sql(SQL)),
+    read: |answer, out| {
+        let table = Table { series: &SERIES, prefix: "", labels: &[], scale: |_| 1.0, keep: |_| true };
+        table.read(answer.rows()?, out)
+    },
+};
+
+/// Sums over the tables of the database that is asked.
+static SERIES: [Series; 8] = [
+    gauge("pg_live_rows", Unit::Count, "Rows, estimated; pg_stat_user_tables.n_live_tup"),
+    gauge(
+        "pg_dead_rows",
+        Unit::Count,
+        "Row versions to be cleaned up, estimated; pg_stat_user_tables.n_dead_tup",
+    ),
+    counter("pg_rows_updated", Unit::Count, "Rows updated; pg_stat_user_tables.n_tup_upd"),
+    counter(
+        "pg_rows_hot_updated",
+        Unit::Count,
+        "Those without a change to an index; pg_stat_user_tables.n_tup_hot_upd",
+    ),
+    counter("pg_vacuums", Unit::Count, "Tables cleaned up, by hand or not; pg_stat_user_tables"),
+    counter("pg_analyzes", Unit::Count, "Tables analysed, by hand or not; pg_stat_user_tables"),
+    counter("pg_seq_scans", Unit::Count, "Scans of whole tables; pg_stat_user_tables.seq_scan"),
+    counter("pg_index_scans", Unit::Count, "Scans of indexes; pg_stat_user_tables.idx_scan"),
+];
+
+const SQL: &str = "select sum(n_live_tup) as pg_live_rows, sum(n_dead_tup) as pg_dead_rows, sum(n_tup_upd) as pg_rows_updated, \
+      sum(n_tup_hot_upd) as pg_rows_hot_updated, sum(vacuum_count + autovacuum_count) as pg_vacuums, \
+      sum(analyze_count + autoanalyze_count) as pg_analyzes, sum(seq_scan) as pg_seq_scans, sum(idx_scan) as pg_index_scans \
+    from pg_stat_user_tables";

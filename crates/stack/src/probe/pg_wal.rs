@@ -1,0 +1,42 @@
+//! How much write-ahead log is written?
+
+use super::cells::Table;
+use super::{Ask, On, Probe, SECOND, counter};
+use model::{Series, Unit};
+
+pub(super) static PROBE: Probe = Probe {
+    name: "pg_wal",
+    on: On::Postgres,
+    period: SECOND,
+    series: &SERIES,
+    ask: |_| Some(Ask::Sql("select * from pg_stat_wal")),
+    read: |answer, out| {
+        let scale = |column: &str| if column.ends_with("_time") { 1e-3 } else { 1.0 };
+        let table = Table { series: &SERIES, prefix: "pg_", labels: &[], scale, keep: |_| true };
+        table.read(answer.rows()?, out)
+    },
+};
+
+/// From version 18 on, writes and syncs are told by `pg_io` only.
+static SERIES: [Series; 8] = [
+    counter("pg_wal_records", Unit::Count, "Records; pg_stat_wal"),
+    counter(
+        "pg_wal_fpi",
+        Unit::Count,
+        "Images of whole pages, for their first change after a checkpoint; pg_stat_wal",
+    ),
+    counter("pg_wal_bytes", Unit::Bytes, "Bytes of both; pg_stat_wal"),
+    counter("pg_wal_buffers_full", Unit::Count, "Writes because wal_buffers were full; pg_stat_wal"),
+    counter("pg_wal_write", Unit::Count, "Writes to files, until version 17; pg_stat_wal"),
+    counter("pg_wal_sync", Unit::Count, "Syncs of them, until version 17; pg_stat_wal"),
+    counter(
+        "pg_wal_write_time",
+        Unit::Seconds,
+        "Only with track_wal_io_timing, until version 17; pg_stat_wal",
+    ),
+    counter(
+        "pg_wal_sync_time",
+        Unit::Seconds,
+        "Only with track_wal_io_timing, until version 17; pg_stat_wal",
+    ),
+];

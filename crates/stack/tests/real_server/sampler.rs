@@ -1,0 +1,218 @@
+//! Does the sampler see a real server, cost little, and never hold anything up?
+
+use super::server::{PATIENCE, fresh_database, in_database, installation, keeper};
+use model::{EventKind, Nanos};
+use stack::ask::Connection;
+use stack::component::postgres::{Postgres, Settings};
+use stack::probe::{self, On};
+use stack::sampler::{Kind, Observation, Point, Sampler};
+use stack::supervisor::Supervisor;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+fn clock() -> impl Fn() -> Nanos + Send + Clone + 'static {
+    let begin = Instant::now();
+    move || begin.elapsed().into()
+}
+
+/// Takes observations until one is what is waited for, at most a minute.
+fn until<T>(from: &Receiver<Observation>, mut wanted: impl FnMut(&Observation) -> Option<T>) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let observation = from.recv_timeout(left).expect("what is waited for comes in time");
+        if let Some(it) = wanted(&observation) {
+            return it;
+        }
+    }
+}
+
+/// A sample of this series and label whose value is accepted.
+fn sample(from: &Receiver<Observation>, series: &str, label: &str, accept: impl Fn(f64) -> bool) {
+    until(from, |it| {
+        let Observation::Samples(them) = it else { return None };
+        them.iter().find(|it| it.series == series && it.label == label && accept(it.value)).map(drop)
+    });
+}
+
+#[test]
+fn sessions_waits_and_missing_extensions_are_seen() {
+    let (mut one, name) = fresh_database();
+    one.query("create table t as select 1 as a").unwrap();
+    let target = in_database(&name);
+    let mut two = target.open(PATIENCE).unwrap();
+    let (out, seen) = channel();
+    let point = Point { target: Some(target), ..Point::of("postgres", Kind::Postgres) };
+    let sampler = Sampler::start(vec![Point::host(), Point::generator(), point], clock(), out);
+    one.query("begin; update t set a = 2").unwrap();
+    let waiting = std::thread::spawn(move || two.query("update t set a = 3").unwrap());
+    sample(&seen, "pg_active_waits", "Lock/transactionid", |it| it == 1.0);
+    sample(&seen, "pg_locks_waiting", "transactionid/ShareLock", |it| it == 1.0);
+    sample(&seen, "pg_longest_lock_wait", "", |it| it > 0.0);
+    one.query("commit").unwrap();
+    waiting.join().unwrap();
+    sample(&seen, "pg_locks_waiting", "", |it| it == 0.0);
+    let cost = sampler.stop();
+    assert!(cost.wall > cost.ours && cost.servers > Nanos::ZERO, "{cost:?}");
+
+    // Asked a last time at the end; what is not there was told once.
+    let rest: Vec<Observation> = seen.iter().collect();
+    let series: BTreeSet<String> = rest
+        .iter()
+        .filter_map(|it| if let Observation::Samples(them) = it { Some(them) } else { None })
+        .flatten()
+        .map(|it| format!("{} {}", it.node, it.series))
+        .collect();
+    for wanted in
+        ["host host_cpu", "generator process_cpu_user", "postgres pg_commits", "postgres pg_wal_records"]
+    {
+        assert!(series.contains(wanted), "{wanted} in {series:?}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_told_once() {
+    let (_connection, name) = fresh_database();
+    let (out, seen) = channel();
+    let point = Point { target: Some(in_database(&name)), ..Point::of("postgres", Kind::Postgres) };
+    let nobody = Point { target: Some(in_database("nowhere")), ..Point::of("nobody", Kind::Postgres) };
+    let sampler = Sampler::start(vec![point, nobody], clock(), out);
+    let mut missing = Vec::new();
+    let mut commits = 0;
+    until(&seen, |it| {
+        match it {
+            Observation::Missing { node, probe, why } => missing.push(format!("{node} {probe}: {why}")),
+            Observation::Samples(them) => {
+                commits += them.iter().filter(|it| it.series == "pg_commits").count()
+            }
+            Observation::Event(_) => {}
+        }
+        // Some rounds of every probe.
+        (commits > 30 && missing.len() >= 3).then_some(())
+    });
+    sampler.stop();
+    missing.sort();
+    let absent = "function pg_stat_statements(boolean) does not exist";
+    let absent = |probe: &str| format!("postgres {probe}: {absent}");
+    let nowhere = "nobody connection: FATAL: database \"nowhere\" does not exist (SQLSTATE 3D000)";
+    assert_eq!(missing, [nowhere.to_owned(), absent("pg_statement_texts"), absent("pg_statements")]);
+}
+
+#[test]
+fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let more = [("shared_preload_libraries", "pg_stat_statements"), ("log_min_duration_statement", "0")];
+    let more = more.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let settings = Settings { max_connections: 5, more, ..Settings::default() };
+    let mut postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
+    let mut connection = postgres.target().open(PATIENCE).unwrap();
+    connection.query("create extension pg_stat_statements").unwrap();
+    let pid = Arc::new(AtomicU32::new(supervisor.pid(postgres.node).unwrap()));
+    let (out, seen) = channel();
+    let point = Point {
+        target: Some(postgres.target()),
+        pid: Some(pid),
+        log: Some(supervisor.directory().join("log/postgres.log")),
+        ..Point::of("postgres", Kind::Postgres)
+    };
+    let sampler = Sampler::start(vec![point], clock(), out);
+    sample(&seen, "pg_connections_free", "", |it| it == 5.0 - 3.0 - 2.0);
+    sample(&seen, "process_memory", "", |it| it > 1e6);
+
+    connection.query("set work_mem = '1MB'").unwrap();
+    connection.query("select 'secret', 4711").unwrap();
+    let event = |kind: EventKind, text: &str| {
+        until(&seen, |it| match it {
+            Observation::Event(it) if it.kind == kind && it.text.contains(text) => Some(it.clone()),
+            _ => None,
+        })
+    };
+    event(EventKind::SlowStatement, "statement: select ?, ?");
+    connection.query("select 'secret'::int").unwrap_err();
+    assert_eq!(event(EventKind::Error, "\"…\"").code.as_deref(), Some("22P02"));
+    let mut others: Vec<Connection> = Vec::new();
+    let refused = loop {
+        match postgres.target().open(PATIENCE) {
+            Ok(it) => others.push(it),
+            Err(it) => break it,
+        }
+    };
+    assert_eq!(refused.code(), wire::Code::SqlState(*b"53300"));
+    assert_eq!(event(EventKind::TooManyConnections, "").code.as_deref(), Some("53300"));
+    drop(others);
+
+    postgres.restart(&mut supervisor).unwrap();
+    event(EventKind::Lifecycle, "ready to accept connections");
+    sample(&seen, "pg_sets", "", |it| it >= 1.0);
+    let cost = sampler.stop();
+    let after: Vec<String> = seen.iter().map(|it| format!("{it:?}")).collect();
+    assert!(after.iter().any(|it| it.contains("select $1, $2")), "the text without constants: {after:?}");
+    assert!(!after.iter().any(|it| it.contains("secret")));
+    assert!(cost.servers > Nanos::ZERO);
+}
+
+/// A server that takes connections and says nothing.
+#[test]
+fn a_server_that_hangs_holds_nobody_up() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let (_connection, name) = fresh_database();
+    let here = in_database(&name);
+    let hanging = stack::ask::Target {
+        address: stack::ask::Address::Tcp(silent.local_addr().unwrap()),
+        ..here.clone()
+    };
+    let (out, seen) = channel();
+    let points = vec![
+        Point { target: Some(hanging), ..Point::of("hanging", Kind::Postgres) },
+        Point { target: Some(here), ..Point::of("postgres", Kind::Postgres) },
+    ];
+    let sampler = Sampler::start(points, clock(), out);
+    for _ in 0..3 {
+        sample(&seen, "pg_sessions", "active", |_| true);
+    }
+    drop(sampler);
+    let told = seen.iter().any(|it| matches!(it, Observation::Missing { node, .. } if node == "hanging"));
+    assert!(told, "its silence is told");
+}
+
+/// Prints the cost with `--nocapture`; asserted loosely, because other tests run at the same time.
+#[test]
+fn two_hundred_clients_cost_little() {
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let more = vec![("shared_preload_libraries".to_owned(), "pg_stat_statements".to_owned())];
+    let settings = Settings { max_connections: 250, more, ..Settings::default() };
+    let postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
+    let mut clients: Vec<Connection> = Vec::new();
+    while clients.len() < 200 {
+        clients.push(postgres.target().open(PATIENCE).unwrap());
+    }
+    clients[0].query("create extension pg_stat_statements").unwrap();
+    let seconds =
+        std::env::var("PGDYNO_TEST_COST_SECONDS").ok().and_then(|it| it.parse().ok()).unwrap_or(2.0);
+    let (out, seen) = channel();
+    let pid = Some(Arc::new(AtomicU32::new(supervisor.pid(postgres.node).unwrap())));
+    let point = Point { target: Some(postgres.target()), pid, ..Point::of("postgres", Kind::Postgres) };
+    let sampler = Sampler::start(vec![Point::host(), Point::generator(), point], clock(), out);
+    let begin = Instant::now();
+    let mut next = 0;
+    while begin.elapsed() < Duration::from_secs_f64(seconds) {
+        clients[next % 200].query("select pg_sleep(0.001)").unwrap();
+        next += 1;
+    }
+    let cost = sampler.stop();
+    let samples: usize =
+        seen.iter().map(|it| if let Observation::Samples(them) = it { them.len() } else { 0 }).sum();
+    println!(
+        "{samples} samples in {:.1} s: {:.2} % of a processor, ours {:.2} %, the server's {:.2} %",
+        cost.wall.as_secs_f64(),
+        cost.share() * 100.0,
+        cost.ours.as_secs_f64() / cost.wall.as_secs_f64() * 100.0,
+        cost.servers.as_secs_f64() / cost.wall.as_secs_f64() * 100.0,
+    );
+    assert!(cost.share() < 0.1, "{cost:?}");
+    let asked = probe::ALL.iter().filter(|it| it.on == On::Postgres).count();
+    assert!(samples > asked);
+}
