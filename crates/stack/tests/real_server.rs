@@ -8,6 +8,7 @@ mod real_server {
     mod chain;
     mod chain_faults;
     mod datasets;
+    mod datasets_load;
     mod embedded;
     mod ends;
     mod ends_proof;

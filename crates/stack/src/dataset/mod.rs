@@ -1,11 +1,190 @@
 //! What do the tables under test hold?
 
+mod chance;
+mod copy;
+mod declared;
+mod english;
+mod generator;
+mod load;
+mod mark;
+mod moment;
 mod names;
 pub mod pgbench;
+pub mod profiles;
+mod sheet;
 pub mod tickets;
+mod zipf;
+
+pub use load::{bare_copy, load};
+pub use mark::GENERATOR;
+
+use crate::ask::{self, Target};
+use copy::Sent;
+use model::plan::{Content, Dataset};
+use sheet::Sheet;
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Where a dataset is loaded, and how.
+#[derive(Clone, Debug)]
+pub struct Loader<'a> {
+    /// Logs in to the database that is filled. Its user makes schemas and tables there.
+    pub target: Target,
+    /// Connections that send rows at the same time, at least 1. By one, rows come in order and frozen.
+    pub workers: u16,
+    /// Load even what is there already: it may have been changed since.
+    pub again: bool,
+    /// Looked at between blocks of some 64 KiB.
+    pub stop: &'a AtomicBool,
+}
+
+/// What is going on, to be shown or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// What we loaded before is dropped.
+    Dropping,
+    /// So many rows have been sent, of all tables together: see [`rows`].
+    Rows(u64),
+    /// Primary keys and indexes.
+    Keys,
+    Statistics,
+}
+
+/// A dataset that is there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loaded {
+    pub rows: u64,
+    /// Of COPY data.
+    pub bytes: u64,
+    /// All of it, from the first connection to statistics.
+    pub took: Duration,
+    /// Of that, making the tables and COPY.
+    pub copying: Duration,
+    /// rows ÷ took; 0 if it was there already.
+    pub rows_per_second: f64,
+    /// It was there already.
+    pub reused: bool,
+}
+
+/// What the same bytes cost without us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bare {
+    pub rows: u64,
+    pub bytes: u64,
+    pub took: Duration,
+}
+
+/// Why nothing was loaded.
+#[derive(Debug)]
+pub enum Error {
+    Ask(ask::Error),
+    /// Declared tables that cannot be: all mistakes at once.
+    Unfit(Vec<Unfit>),
+    /// A table that we did not make stands where one of ours should be.
+    Foreign {
+        table: String,
+    },
+    /// By [`Loader::stop`].
+    Stopped,
+}
+
+/// A mistake in a declared table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    pub table: String,
+    pub column: Option<String>,
+    /// What stands there, and what to write instead.
+    pub why: String,
+}
 
 /// Bytes of one message of COPY data: large enough that messages cost nothing, small enough to stay in the cache.
 const CHUNK: usize = 64 * 1024;
+
+/// How many rows its tables have together.
+pub fn rows(content: &Content) -> u64 {
+    match content {
+        Content::Tickets { rows } => *rows,
+        Content::Profiles { users, per_user } => users.saturating_mul(*per_user),
+        Content::Pgbench { scale } => u64::from(*scale) * 100_011,
+        Content::Declared(tables) => tables.iter().map(|it| it.rows).sum(),
+    }
+}
+
+/// Mistakes of the declared tables; none for a dataset that can be loaded. Asks nobody.
+pub fn check(dataset: &Dataset) -> Vec<Unfit> {
+    match sheets(dataset) {
+        Err(Error::Unfit(it)) => it,
+        _ => Vec::new(),
+    }
+}
+
+fn sheets(dataset: &Dataset) -> Result<Vec<Sheet>, Error> {
+    let seed = dataset.seed;
+    Ok(match &dataset.content {
+        Content::Tickets { rows } => vec![tickets::Tickets { rows: *rows, seed }.sheet()],
+        &Content::Profiles { users, per_user } => {
+            vec![profiles::Profiles { users, per_user, seed }.sheet()]
+        }
+        Content::Pgbench { scale } => pgbench::Pgbench { scale: *scale, ..Default::default() }.sheets(),
+        Content::Declared(tables) => declared::sheets(tables, seed).map_err(Error::Unfit)?,
+    })
+}
+
+impl Loader<'_> {
+    /// Connections that pay on this machine: the server needs a processor for each, and we need one for all.
+    pub fn workers_here() -> u16 {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        (processors / 2).clamp(1, 8) as u16
+    }
+}
+
+impl Loaded {
+    fn new(sent: Sent, copying: Duration, took: Duration, reused: bool) -> Loaded {
+        let Sent { rows, bytes } = sent;
+        let rows_per_second = if reused { 0.0 } else { rows as f64 / took.as_secs_f64() };
+        Loaded { rows, bytes, took, copying, rows_per_second, reused }
+    }
+}
+
+impl From<ask::Error> for Error {
+    fn from(error: ask::Error) -> Error {
+        Error::Ask(error)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Ask(it) => it.fmt(f),
+            Error::Unfit(mistakes) => {
+                let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+                f.write_str(&lines.join("\n"))
+            }
+            Error::Foreign { table } => write!(
+                f,
+                "{table} is there, and pgdyno did not make it: name another database, or drop the table yourself"
+            ),
+            Error::Stopped => f.write_str("loading was stopped"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.column {
+            Some(column) => write!(f, "table {}, column {column}: {}", self.table, self.why),
+            None => write!(f, "table {}: {}", self.table, self.why),
+        }
+    }
+}
+
+/// An SQL identifier.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
 
 /// Appends a number in decimal digits.
 fn decimal(out: &mut Vec<u8>, mut number: u64) {

@@ -12,6 +12,18 @@ pub(super) struct Person {
     pub latin: &'static str,
 }
 
+impl Person {
+    /// Appends surname, name and patronymic.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        for (at, part) in [self.surname, self.name, self.patronymic].into_iter().enumerate() {
+            if at > 0 {
+                out.push(b' ');
+            }
+            out.extend_from_slice(part.as_bytes());
+        }
+    }
+}
+
 /// Draws a person; `below(n)` is a random number in 0..n.
 pub(super) fn person(mut below: impl FnMut(u64) -> u64) -> Person {
     let mut pick = |n: usize| below(n as u64) as usize;

@@ -3,7 +3,8 @@
 //! The same schema and the same rows as pgbench 15's, in the same physical order; only the way is shorter: see
 //! [`Pgbench::generate`] and [`Pgbench::primary_keys`].
 
-use super::{CHUNK, decimal};
+use super::sheet::{Form, Sheet, Writer};
+use super::{CHUNK, decimal, quoted};
 use crate::ask::{Connection, CopyIn, Error};
 use std::fmt::Write as _;
 
@@ -204,6 +205,39 @@ impl Pgbench {
         Ok(())
     }
 
+    /// The tables with keys, filled as [`Pgbench::generate`] fills them. Not for partitions and tablespaces.
+    pub(super) fn sheets(&self) -> Vec<Sheet> {
+        let branches = u64::from(self.scale);
+        let form = if self.scale >= BIG { AccountForm::Binary8 } else { AccountForm::Binary4 };
+        let writer = |name: &str| -> (u64, Form, Writer) {
+            match name {
+                "branches" => (branches, Form::Text, Box::new(|row, out| text(out, &[row + 1, 0], b"\t\\N"))),
+                "tellers" => {
+                    let teller =
+                        |row, out: &mut Vec<u8>| text(out, &[row + 1, row / TELLERS + 1, 0], b"\t\\N");
+                    (branches * TELLERS, Form::Text, Box::new(teller))
+                }
+                "accounts" => {
+                    (branches * ACCOUNTS, Form::Binary, Box::new(move |row, out| form.write(row, out)))
+                }
+                _ => (0, Form::Text, Box::new(|_, _| {})),
+            }
+        };
+        let sheet = |(name, create): (&str, String)| {
+            let (rows, form, write) = writer(name);
+            let key = match name {
+                "branches" => Some("bid"),
+                "tellers" => Some("tid"),
+                "accounts" => Some("aid"),
+                _ => None,
+            };
+            let after = key.map(|key| format!("alter table pgbench_{name} add primary key ({key})"));
+            let name = format!("pgbench_{name}");
+            Sheet { schema: None, name, rows, create, form, write, after: after.into_iter().collect() }
+        };
+        ["history", "tellers", "accounts", "branches"].into_iter().zip(self.tables()).map(sheet).collect()
+    }
+
     fn tables(&self) -> Vec<String> {
         let aid = if self.scale >= BIG { "bigint" } else { "int" };
         let filled = format!(" with (fillfactor={})", self.fill_factor);
@@ -297,8 +331,8 @@ enum AccountForm {
 }
 
 /// Signature, flags and length of the header's extension; PostgreSQL manual, COPY, "Binary Format".
-const BINARY_HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-const BINARY_TRAILER: [u8; 2] = (-1i16).to_be_bytes();
+pub(super) const BINARY_HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+pub(super) const BINARY_TRAILER: [u8; 2] = (-1i16).to_be_bytes();
 
 impl AccountForm {
     fn of(connection: &mut Connection) -> Result<AccountForm, Error> {
@@ -368,13 +402,6 @@ fn text(out: &mut Vec<u8>, numbers: &[u64], end: &[u8]) {
     }
     out.extend_from_slice(end);
     out.push(b'\n');
-}
-
-/// An SQL identifier.
-fn quoted(name: &str) -> String {
-    let mut quoted = String::from("\"");
-    write!(quoted, "{}\"", name.replace('"', "\"\"")).expect("strings grow");
-    quoted
 }
 
 #[cfg(test)]

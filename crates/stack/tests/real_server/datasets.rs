@@ -17,8 +17,8 @@ fn tickets() {
         assert_eq!(connection.value(sql).unwrap().as_deref(), Some(expected), "{sql}");
     };
     check("select count(*) from book.tickets", "20000");
-    check("select fio from book.tickets where id = 54", "Фролов Борис Иванович");
-    check("select contact->>'email' from book.tickets where id = 1", "morozov2184@example.org");
+    check("select fio from book.tickets where id = 54", "Комаров Дмитрий Кириллович");
+    check("select contact->>'email' from book.tickets where id = 1", "kuznetsov1497@example.org");
     check("select count(distinct (fkRide, fkSeat)) from book.tickets", "20000");
     check("select count(*) from pg_index where indrelid = 'book.tickets'::regclass and indisprimary", "1");
     check("select relallvisible = relpages from pg_class where oid = 'book.tickets'::regclass", "t");

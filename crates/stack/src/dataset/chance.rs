@@ -1,0 +1,82 @@
+//! Which number does chance give for this row?
+//!
+//! Every row has a sequence of its own, so that rows can be made in any order, by any number of workers, and be the same.
+
+/// SplitMix64: G. Steele et al., "Fast splittable pseudorandom number generators" (2014).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chance(u64);
+
+/// The odd number nearest to 2⁶⁴ ÷ the golden ratio.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Chance {
+    /// The sequence of row `row` for one seed, or for one [`salt`].
+    pub fn of(seed: u64, row: u64) -> Chance {
+        // Mixed, because sequences step by the same number as rows do: unmixed, one row's second number would be the
+        // next row's first.
+        Chance(mix(mix(seed) ^ row.wrapping_mul(STEP)))
+    }
+
+    /// Any 64 bits.
+    #[inline]
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(STEP);
+        mix(self.0)
+    }
+
+    /// Uniform in 0..n to within n / 2⁶⁴.
+    #[inline]
+    pub fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// Uniform in [0, 1), in steps of 2⁻⁵³.
+    #[inline]
+    pub fn fraction(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+}
+
+/// A seed of its own for everything that has a name.
+pub(super) fn salt(seed: u64, names: &[&str]) -> u64 {
+    let mut it = mix(seed);
+    for name in names {
+        name.bytes().for_each(|byte| it = mix(it ^ u64::from(byte)));
+        // Ends the name: ("ab", "c") is not ("a", "bc").
+        it = mix(it ^ 0x100);
+    }
+    it
+}
+
+#[inline]
+fn mix(mut it: u64) -> u64 {
+    it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    it ^ (it >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_row_continues_another() {
+        for seed in [0, 1, 42, u64::MAX] {
+            let mut seen = std::collections::HashSet::new();
+            for row in 0..10_000 {
+                let mut chance = Chance::of(seed, row);
+                for draw in 0..8 {
+                    assert!(seen.insert(chance.bits()), "seed {seed}, row {row}, draw {draw}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_make_seeds() {
+        let seeds = [salt(1, &["ab", "c"]), salt(1, &["a", "bc"]), salt(2, &["ab", "c"]), salt(1, &["ab"])];
+        for (at, it) in seeds.iter().enumerate() {
+            assert!(!seeds[..at].contains(it), "{seeds:?}");
+        }
+    }
+}

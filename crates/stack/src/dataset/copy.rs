@@ -1,0 +1,137 @@
+//! How do rows travel by several connections at once?
+//!
+//! Whoever is free takes the next block: rows come in order by one connection, in any order by several.
+
+use super::{Error, Sheet};
+use crate::ask::{self, Connection};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+/// What is sent into one table.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source<'a> {
+    /// Written while it is sent, in blocks of so many rows.
+    Written(&'a Sheet, u64),
+    /// Written before: rows and bytes of each block.
+    Kept(&'a [(u64, Vec<u8>)]),
+}
+
+/// What has been sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sent {
+    pub rows: u64,
+    pub bytes: u64,
+}
+
+impl Source<'_> {
+    /// Sends block `at`; `None` behind the last one.
+    fn send(&self, at: u64, copy: &mut ask::CopyIn<'_>) -> Result<Option<Sent>, ask::Error> {
+        let mut sent = Sent::default();
+        match *self {
+            Source::Written(sheet, block) => {
+                let first = at.saturating_mul(block);
+                if first >= sheet.rows {
+                    return Ok(None);
+                }
+                let end = sheet.rows.min(first + block);
+                sent.rows = end - first;
+                copy.send(|out| {
+                    let from = out.len();
+                    (first..end).for_each(|row| (sheet.write)(row, out));
+                    sent.bytes = (out.len() - from) as u64;
+                })?;
+            }
+            Source::Kept(blocks) => {
+                let Some((rows, bytes)) = blocks.get(at as usize) else { return Ok(None) };
+                sent = Sent { rows: *rows, bytes: bytes.len() as u64 };
+                copy.send(|out| out.extend_from_slice(bytes))?;
+            }
+        }
+        Ok(Some(sent))
+    }
+}
+
+/// Sends all of `source` by the statement `sql` over every connection given, one thread each. Tells what has been sent
+/// so far, from the calling thread.
+pub(super) fn fill(
+    connections: &mut [Connection],
+    sql: &str,
+    frame: (&[u8], &[u8]),
+    source: Source<'_>,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(Sent),
+) -> Result<Sent, Error> {
+    let next = AtomicU64::new(0);
+    let mut total = Sent::default();
+    let mut add = |it: Sent| {
+        total = Sent { rows: total.rows + it.rows, bytes: total.bytes + it.bytes };
+        tell(total);
+    };
+    if let [only] = connections {
+        stream(only, sql, frame, source, &next, &[stop], &mut add)?;
+        return Ok(total);
+    }
+    // One that fails makes the others end.
+    let failed = AtomicBool::new(false);
+    let ends = thread::scope(|scope| {
+        let (say, heard) = mpsc::channel();
+        let (next, failed) = (&next, &failed);
+        let workers: Vec<_> = connections
+            .iter_mut()
+            .map(|it| {
+                let say = say.clone();
+                scope.spawn(move || {
+                    let mut say = |it| say.send(it).expect("the other end outlives the workers");
+                    let end = stream(it, sql, frame, source, next, &[stop, failed], &mut say);
+                    if end.is_err() {
+                        failed.store(true, Ordering::Relaxed);
+                    }
+                    end
+                })
+            })
+            .collect();
+        drop(say);
+        heard.iter().for_each(add);
+        workers
+            .into_iter()
+            .map(|it| it.join().unwrap_or_else(|it| std::panic::resume_unwind(it)))
+            .collect::<Vec<_>>()
+    });
+    let mut errors: Vec<Error> = ends.into_iter().filter_map(Result::err).collect();
+    // Those that were made to end say so; the one that failed says why.
+    errors.sort_by_key(|it| matches!(it, Error::Stopped));
+    errors.into_iter().next().map_or(Ok(total), Err)
+}
+
+/// One connection's share.
+fn stream(
+    connection: &mut Connection,
+    sql: &str,
+    (head, tail): (&[u8], &[u8]),
+    source: Source<'_>,
+    next: &AtomicU64,
+    stops: &[&AtomicBool],
+    sent: &mut dyn FnMut(Sent),
+) -> Result<(), Error> {
+    let mut copy = connection.copy_in(sql)?;
+    if !head.is_empty() {
+        copy.send(|out| out.extend_from_slice(head))?;
+    }
+    loop {
+        if stops.iter().any(|it| it.load(Ordering::Relaxed)) {
+            // Dropped unfinished, the COPY fails at the server.
+            return Err(Error::Stopped);
+        }
+        match source.send(next.fetch_add(1, Ordering::Relaxed), &mut copy) {
+            Ok(Some(it)) => sent(it),
+            Ok(None) => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if !tail.is_empty() {
+        copy.send(|out| out.extend_from_slice(tail))?;
+    }
+    copy.finish()?;
+    Ok(())
+}

@@ -1,0 +1,319 @@
+//! How do the tables declared in a file become tables?
+
+use super::chance::Chance;
+use super::generator::{Draw, Place, seed as seed_of, sql_type};
+use super::sheet::{Form, Sheet};
+use super::{Unfit, quoted};
+use model::plan::{Column, Table};
+
+/// All of them, or all that is wrong with them.
+pub(super) fn sheets(tables: &[Table], seed: u64) -> Result<Vec<Sheet>, Vec<Unfit>> {
+    let mut mistakes = Vec::new();
+    let mut sheets = Vec::new();
+    if tables.is_empty() {
+        let why = "no table is declared; write at least one".to_owned();
+        mistakes.push(Unfit { table: String::new(), column: None, why });
+    }
+    for (at, table) in tables.iter().enumerate() {
+        if tables[..at].iter().any(|it| it.name == table.name) {
+            let why = "it is declared twice; write another name".to_owned();
+            mistakes.push(Unfit { table: table.name.clone(), column: None, why });
+        }
+        sheets.extend(sheet(table, seed, &mut mistakes));
+    }
+    if mistakes.is_empty() { Ok(sheets) } else { Err(mistakes) }
+}
+
+/// A column made ready.
+struct Ready {
+    draw: Draw,
+    /// Its sequences' seed.
+    seed: u64,
+    /// Below this of 2³² it is NULL.
+    nulls: u64,
+}
+
+fn sheet(table: &Table, seed: u64, mistakes: &mut Vec<Unfit>) -> Option<Sheet> {
+    let before = mistakes.len();
+    let mut wrong = |column: Option<&str>, why: String| {
+        mistakes.push(Unfit { table: table.name.clone(), column: column.map(str::to_owned), why });
+    };
+    let (schema, name) = match table.name.split_once('.') {
+        Some((schema, name)) => (Some(schema.to_owned()), name.to_owned()),
+        None => (None, table.name.clone()),
+    };
+    if name.is_empty() || schema.as_deref() == Some("") {
+        wrong(None, "it has no name; write one, such as shop.goods".to_owned());
+    }
+    if schema.as_deref() == Some("pgdyno") {
+        wrong(None, "schema pgdyno is our own; write another".to_owned());
+    }
+    if table.columns.is_empty() {
+        wrong(None, "it has no columns; write at least one".to_owned());
+    }
+    let mut ready = Vec::new();
+    for (at, column) in table.columns.iter().enumerate() {
+        if column.name.is_empty() {
+            wrong(None, "a column has no name; write one".to_owned());
+        }
+        if table.columns[..at].iter().any(|it| it.name == column.name) {
+            wrong(Some(&column.name), "it is there twice; write another name".to_owned());
+        }
+        if !(0.0..=1.0).contains(&column.nulls) {
+            wrong(Some(&column.name), format!("its share of NULLs is {}; write 0 to 1", column.nulls));
+        }
+        match Draw::new(&column.generator, Place::Field) {
+            Ok(draw) => ready.push(Ready {
+                draw,
+                seed: seed_of(seed, &table.name, &column.name),
+                nulls: (column.nulls * 4_294_967_296.0) as u64,
+            }),
+            Err(why) => wrong(Some(&column.name), why),
+        }
+    }
+    for key in &table.primary_key {
+        match table.columns.iter().find(|it| it.name == *key) {
+            None => wrong(
+                Some(key),
+                "it is part of the primary key, and not a column; write one of the columns".to_owned(),
+            ),
+            Some(it) if it.nulls > 0.0 => {
+                wrong(
+                    Some(key),
+                    "it is part of the primary key, and some are NULL; write nulls: 0".to_owned(),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    if mistakes.len() > before {
+        return None;
+    }
+    let mut sheet = Sheet {
+        schema,
+        name,
+        rows: table.rows,
+        create: String::new(),
+        form: Form::Text,
+        write: Box::new(move |row, out| write(&ready, row, out)),
+        after: Vec::new(),
+    };
+    let here = sheet.identifier();
+    let columns: Vec<String> = table.columns.iter().map(definition).collect();
+    sheet.create = format!("create table {here}({})", columns.join(", "));
+    if !table.primary_key.is_empty() {
+        let key: Vec<String> = table.primary_key.iter().map(|it| quoted(it)).collect();
+        sheet.after.push(format!("alter table {here} add primary key ({})", key.join(", ")));
+    }
+    sheet.after.extend(table.indexes.iter().map(|it| format!("create index on {here} ({it})")));
+    Some(sheet)
+}
+
+fn definition(column: &Column) -> String {
+    let kind = column.sql_type.as_deref().unwrap_or_else(|| sql_type(&column.generator));
+    let not_null = if column.nulls > 0.0 { "" } else { " not null" };
+    format!("{} {kind}{not_null}", quoted(&column.name))
+}
+
+fn write(columns: &[Ready], row: u64, out: &mut Vec<u8>) {
+    for (at, column) in columns.iter().enumerate() {
+        if at > 0 {
+            out.push(b'\t');
+        }
+        let mut chance = Chance::of(column.seed, row);
+        if column.nulls > 0 && chance.below(1 << 32) < column.nulls {
+            out.extend_from_slice(b"\\N");
+        } else {
+            column.draw.write(row, &mut chance, Place::Field, out);
+        }
+    }
+    out.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::plan::Generator;
+
+    fn column(name: &str, generator: Generator) -> Column {
+        Column { name: name.to_owned(), sql_type: None, generator, nulls: 0.0 }
+    }
+
+    fn table(columns: Vec<Column>) -> Table {
+        let (primary_key, indexes) = (Vec::new(), Vec::new());
+        Table { name: "t".to_owned(), rows: 1000, columns, primary_key, indexes }
+    }
+
+    /// Rows as they are sent.
+    fn rows(columns: Vec<Column>, seed: u64, rows: std::ops::Range<u64>) -> Vec<String> {
+        let sheets = sheets(&[table(columns)], seed).unwrap();
+        let row = |row| {
+            let mut out = Vec::new();
+            (sheets[0].write)(row, &mut out);
+            String::from_utf8(out).unwrap().trim_end_matches('\n').to_owned()
+        };
+        rows.map(row).collect()
+    }
+
+    #[test]
+    fn golden_rows() {
+        let check = |generator: Generator, expected: [&str; 3]| {
+            let shown = rows(vec![column("c", generator.clone())], 42, 0..3);
+            assert_eq!(shown, expected, "{generator:?}");
+        };
+        let text = |it: &str| it.to_owned();
+        check(Generator::Serial, ["1", "2", "3"]);
+        check(Generator::Uniform { min: -5, max: 1000 }, ["42", "919", "690"]);
+        check(
+            Generator::Uniform { min: i64::MIN, max: i64::MAX },
+            ["-8346198995883008076", "7731082063137807499", "3537647793624361429"],
+        );
+        check(Generator::Zipfian { min: 10, max: 1000, s: 1.2 }, ["472", "10", "11"]);
+        check(
+            Generator::RussianName,
+            ["Попов Георгий Михайлович", "Осипов Василий Артёмович", "Виноградова Надежда Петровна"],
+        );
+        check(Generator::EnglishName, ["Patricia Cooper", "Jacob Thomas", "George Richardson"]);
+        check(Generator::Words { min: 0, max: 3 }, ["", "church fire double", "town tower"]);
+        check(Generator::Text { length: 10 }, ["bgdtyzoxtz", "xxidxyfeee", "rzqrdzqhxn"]);
+        check(
+            Generator::Timestamp { from: text("2024-01-01"), to: text("2024-12-31") },
+            ["2024-01-18 08:33:08+00", "2024-12-01 11:20:26+00", "2024-09-09 11:57:37+00"],
+        );
+        check(
+            Generator::Point { from: (-1.0, 50.0), to: (1.0, 60.0) },
+            ["(-0.904897,57.691691)", "(0.838206,51.609766)", "(0.383553,59.044043)"],
+        );
+        check(Generator::Constant(text("a\tb\\c\n")), [r"a\tb\\c\n"; 3]);
+        check(Generator::OneOf(vec![text("red"), text("green")]), ["red", "green", "green"]);
+        let json = Generator::Json(vec![
+            (text("n\"1"), Generator::Serial),
+            (text("name"), Generator::EnglishName),
+            (text("at"), Generator::Point { from: (0.0, 0.0), to: (1.0, 1.0) }),
+            (text("is"), Generator::Constant(text("say \"x\"\n"))),
+            (text("in"), Generator::Json(vec![(text("z"), Generator::Uniform { min: 1, max: 9 })])),
+        ]);
+        check(
+            json,
+            [
+                "{\"n\\\\\"1\": 1, \"name\": \"Dorothy Robinson\", \"at\": [0.285432, 0.952904], \"is\": \"say \\\\\"x\\\\\"\\\\n\", \"in\": {\"z\": 4}}",
+                "{\"n\\\\\"1\": 2, \"name\": \"Richard Green\", \"at\": [0.426791, 0.451950], \"is\": \"say \\\\\"x\\\\\"\\\\n\", \"in\": {\"z\": 3}}",
+                "{\"n\\\\\"1\": 3, \"name\": \"Kevin Jones\", \"at\": [0.523970, 0.281384], \"is\": \"say \\\\\"x\\\\\"\\\\n\", \"in\": {\"z\": 8}}",
+            ],
+        );
+    }
+
+    #[test]
+    fn columns_do_not_depend_on_each_other() {
+        let b = column("b", Generator::Text { length: 20 });
+        let alone = rows(vec![b.clone()], 1, 0..100);
+        let beside = rows(vec![column("a", Generator::EnglishName), b.clone()], 1, 0..100);
+        let beside: Vec<&str> = beside.iter().filter_map(|it| Some(it.split_once('\t')?.1)).collect();
+        assert_eq!(alone, beside);
+        assert_ne!(alone, rows(vec![b], 2, 0..100));
+        assert_ne!(alone, rows(vec![column("c", Generator::Text { length: 20 })], 1, 0..100));
+    }
+
+    /// χ² of equal classes; the 0.999 quantile for `classes` − 1 by Wilson and Hilferty.
+    fn even(seen: &[u64], what: &str) {
+        let (classes, total) = (seen.len() as f64, seen.iter().sum::<u64>() as f64);
+        let expected = total / classes;
+        let chi2: f64 = seen.iter().map(|&it| (it as f64 - expected).powi(2) / expected).sum();
+        let free = classes - 1.0;
+        let bound = free * (1.0 - 2.0 / (9.0 * free) + 3.09 * (2.0 / (9.0 * free)).sqrt()).powi(3);
+        assert!(chi2 < bound, "{what}: χ² {chi2:.1}, at most {bound:.1}: {seen:?}");
+    }
+
+    #[test]
+    fn uniform_is_even() {
+        for seed in 1..=3 {
+            let mut seen = vec![0; 50];
+            for it in rows(vec![column("c", Generator::Uniform { min: -10, max: 39 })], seed, 0..50_000) {
+                seen[(it.parse::<i64>().unwrap() + 10) as usize] += 1;
+            }
+            even(&seen, &format!("numbers, seed {seed}"));
+            let mut seen = vec![0; 26];
+            for it in rows(vec![column("c", Generator::Text { length: 9 })], seed, 0..10_000) {
+                it.bytes().for_each(|it| seen[usize::from(it - b'a')] += 1);
+            }
+            even(&seen, &format!("letters, seed {seed}"));
+        }
+    }
+
+    #[test]
+    fn zipf_has_a_head() {
+        let zipf = Generator::Zipfian { min: 1, max: 100_000, s: 1.2 };
+        let values = rows(vec![column("c", zipf)], 5, 0..50_000);
+        let share = values.iter().filter(|it| *it == "1").count() as f64 / 50_000.0;
+        // 1 ÷ Σ k^−1.2 over 1..=100,000 is 0.1952; four standard deviations are 0.0071.
+        assert!((share - 0.1952).abs() < 0.0071, "{share}");
+    }
+
+    #[test]
+    fn nulls() {
+        let some = Column { nulls: 0.25, ..column("c", Generator::Serial) };
+        let count = rows(vec![some], 3, 0..40_000).iter().filter(|it| *it == "\\N").count();
+        assert!((9_654..=10_346).contains(&count), "{count}: beyond four standard deviations");
+        let all = Column { nulls: 1.0, ..column("c", Generator::Serial) };
+        assert!(rows(vec![all], 3, 0..1000).iter().all(|it| it == "\\N"));
+    }
+
+    #[test]
+    fn statements() {
+        let mut it = table(vec![
+            column("id", Generator::Serial),
+            Column { nulls: 0.5, ..column("so \"called\"", Generator::RussianName) },
+            Column { sql_type: Some("numeric(10)".to_owned()), ..column("price", Generator::Serial) },
+            column("big", Generator::Uniform { min: 0, max: 1 << 40 }),
+            column("small", Generator::Zipfian { min: 0, max: 1 << 20, s: 1.1 }),
+            column("at", Generator::Point { from: (0.0, 0.0), to: (1.0, 1.0) }),
+        ]);
+        it.name = "Shop.goods".to_owned();
+        it.primary_key = vec!["id".to_owned(), "price".to_owned()];
+        it.indexes = vec!["big, (small % 10)".to_owned()];
+        let sheet = &sheets(&[it], 1).unwrap()[0];
+        assert_eq!(
+            sheet.create,
+            "create table \"Shop\".\"goods\"(\"id\" bigint not null, \"so \"\"called\"\"\" text, \
+             \"price\" numeric(10) not null, \"big\" bigint not null, \"small\" integer not null, \"at\" point not null)"
+        );
+        assert_eq!(
+            sheet.after,
+            [
+                "alter table \"Shop\".\"goods\" add primary key (\"id\", \"price\")",
+                "create index on \"Shop\".\"goods\" (big, (small % 10))"
+            ]
+        );
+        assert_eq!(sheet.copy(true), "copy \"Shop\".\"goods\" from stdin with (freeze on)");
+    }
+
+    #[test]
+    fn mistakes_are_told_all_at_once() {
+        let mut it = table(vec![
+            column("a", Generator::Uniform { min: 2, max: 1 }),
+            column("a", Generator::Zipfian { min: 1, max: 2, s: 1.0 }),
+            column("b", Generator::Timestamp { from: "yesterday".to_owned(), to: "2024-01-01".to_owned() }),
+            Column { nulls: 1.5, ..column("c", Generator::Serial) },
+            column("d", Generator::Json(vec![("x".to_owned(), Generator::OneOf(Vec::new()))])),
+        ]);
+        it.primary_key = vec!["e".to_owned(), "c".to_owned()];
+        it.name = "pgdyno.t".to_owned();
+        let shown: Vec<String> = sheets(&[it], 1).unwrap_err().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            shown,
+            [
+                "table pgdyno.t: schema pgdyno is our own; write another",
+                "table pgdyno.t, column a: the range ends before it begins: 2 > 1; write the smaller bound first",
+                "table pgdyno.t, column a: it is there twice; write another name",
+                "table pgdyno.t, column a: exponent s is 1; write one above 1, up to 1000, such as 1.2",
+                "table pgdyno.t, column b: \"yesterday\" is no moment; write a date as 2024-01-01, or a moment as \
+                 2024-01-01 12:00:00",
+                "table pgdyno.t, column c: its share of NULLs is 1.5; write 0 to 1",
+                "table pgdyno.t, column d: field x: it names no value; write at least one",
+                "table pgdyno.t, column e: it is part of the primary key, and not a column; write one of the columns",
+                "table pgdyno.t, column c: it is part of the primary key, and some are NULL; write nulls: 0",
+            ]
+        );
+        assert_eq!(sheets(&[], 1).unwrap_err().len(), 1);
+    }
+}

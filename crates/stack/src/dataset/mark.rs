@@ -1,0 +1,144 @@
+//! What did we load here before?
+//!
+//! One row in `pgdyno.dataset` tells what was made and by which object ids, so that what somebody else has put in their
+//! place is never taken for ours. A copy of the database keeps both.
+
+use super::Sheet;
+use crate::ask::{Connection, Error};
+use model::plan::Dataset;
+
+/// Changes when the same seed gives other rows.
+pub const GENERATOR: u32 = 2;
+
+/// The row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// What [`wanted`] gave.
+    pub content: String,
+    /// False from the first table to the last statistics.
+    pub complete: bool,
+    pub rows: u64,
+    pub bytes: u64,
+    /// Object ids of our tables that are still there, by name.
+    pub tables: Vec<(u32, String)>,
+    /// How many there were.
+    pub made: usize,
+    /// Schemas that we made and that are still there.
+    pub schemas: Vec<String>,
+}
+
+/// Equal for datasets with equal rows.
+pub(super) fn wanted(dataset: &Dataset) -> String {
+    let content = serde_json::to_string(&dataset.content).expect("plain values have a form in JSON");
+    format!("generator {GENERATOR}, seed {}, {content}", dataset.seed)
+}
+
+impl Mark {
+    /// What stands in this database; `None`: we have loaded nothing here.
+    pub fn read(connection: &mut Connection) -> Result<Option<Mark>, Error> {
+        if connection.value("select to_regclass('pgdyno.dataset')")?.is_none() {
+            return Ok(None);
+        }
+        let answer = connection.query(
+            "select content, complete, rows, bytes, coalesce(cardinality(tables), 0) from pgdyno.dataset",
+        )?;
+        let Some(row) = answer.rows.into_iter().next() else { return Ok(None) };
+        let number = |at: usize| row[at].as_deref().and_then(|it| it.parse().ok()).unwrap_or(0);
+        let mut mark = Mark {
+            content: row[0].clone().unwrap_or_default(),
+            complete: row[1].as_deref() == Some("t"),
+            rows: number(2),
+            bytes: number(3),
+            tables: Vec::new(),
+            made: number(4) as usize,
+            schemas: Vec::new(),
+        };
+        let there = connection.query(
+            "select c.oid, c.oid::regclass from pgdyno.dataset d join pg_class c on c.oid = any(d.tables) order by 1",
+        )?;
+        mark.tables = there
+            .rows
+            .into_iter()
+            .filter_map(|row| Some((row[0].as_deref()?.parse().ok()?, row[1].clone()?)))
+            .collect();
+        let there = connection.query(
+            "select quote_ident(n.nspname) from pgdyno.dataset d join pg_namespace n on n.nspname = any(d.schemas)",
+        )?;
+        mark.schemas = there.rows.into_iter().filter_map(|row| row[0].clone()).collect();
+        Ok(Some(mark))
+    }
+
+    /// All of it is there.
+    pub fn holds(&self, wanted: &str) -> bool {
+        self.complete && self.content == wanted && self.tables.len() == self.made
+    }
+
+    /// Drops our tables and the schemas that we made for them, unless something else lives there by now.
+    pub fn drop_tables(&self, connection: &mut Connection) -> Result<(), Error> {
+        connection.query("begin")?;
+        let dropped = self.drop_each(connection);
+        connection.query(if dropped.is_ok() { "commit" } else { "rollback" })?;
+        dropped
+    }
+
+    fn drop_each(&self, connection: &mut Connection) -> Result<(), Error> {
+        if !self.tables.is_empty() {
+            let names: Vec<&str> = self.tables.iter().map(|(_, name)| name.as_str()).collect();
+            connection.query(&format!("drop table {}", names.join(", ")))?;
+        }
+        for schema in &self.schemas {
+            let empty = format!(
+                "select not exists (select from pg_class where relnamespace = n.oid) \
+                 and not exists (select from pg_type where typnamespace = n.oid) \
+                 and not exists (select from pg_proc where pronamespace = n.oid) \
+                 from pg_namespace n where n.oid = '{}'::regnamespace",
+                schema.replace('\'', "''")
+            );
+            if connection.value(&empty)?.as_deref() == Some("t") {
+                connection.query(&format!("drop schema {schema}"))?;
+            }
+        }
+        connection.query("delete from pgdyno.dataset").map(drop)
+    }
+}
+
+/// Begins a mark, in the transaction that made the tables.
+pub(super) fn begin(
+    connection: &mut Connection,
+    wanted: &str,
+    sheets: &[Sheet],
+    schemas: &[String],
+) -> Result<(), Error> {
+    connection.query("create schema if not exists pgdyno")?;
+    connection.query(
+        "create table if not exists pgdyno.dataset(one boolean primary key default true check (one), \
+         content text not null, complete boolean not null default false, rows bigint, bytes bigint, \
+         tables oid[] not null, schemas text[] not null, loaded timestamptz not null default now())",
+    )?;
+    let tables: Vec<String> =
+        sheets.iter().map(|it| format!("{}::regclass::oid", literal(&it.identifier()))).collect();
+    let schemas: Vec<String> = schemas.iter().map(|it| literal(it)).collect();
+    connection
+        .query(&format!(
+            "insert into pgdyno.dataset(content, tables, schemas) values ({}, array[{}]::oid[], array[{}]::text[])",
+            literal(wanted),
+            tables.join(", "),
+            schemas.join(", ")
+        ))
+        .map(drop)
+}
+
+/// Says that all of it is there.
+pub(super) fn complete(connection: &mut Connection, rows: u64, bytes: u64) -> Result<(), Error> {
+    let sql = format!("update pgdyno.dataset set complete = true, rows = {rows}, bytes = {bytes}");
+    connection.query(&sql).map(drop)
+}
+
+/// An SQL string, whatever `standard_conforming_strings` says.
+pub(super) fn literal(text: &str) -> String {
+    let text = text.replace('\'', "''");
+    match text.contains('\\') {
+        true => format!("E'{}'", text.replace('\\', "\\\\")),
+        false => format!("'{text}'"),
+    }
+}

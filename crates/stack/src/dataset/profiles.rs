@@ -1,0 +1,109 @@
+//! What stands in `profiles`, the hot table?
+//!
+//! Settings that an application keeps of each user, one row each, and writes back at each visit, two rows per
+//! transaction. Few users make many transactions meet in the same rows; taken in different orders, they deadlock.
+
+use super::chance::Chance;
+use super::decimal;
+use super::sheet::{Form, Sheet};
+
+/// The table to be made: `users` × `per_user` rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profiles {
+    /// At least 1; `userid` is 1..=users.
+    pub users: u64,
+    /// At least 1; settings of each user, in the order of [`SETTINGS`] with `idx2` 0, then with 1, ….
+    pub per_user: u64,
+    pub seed: u64,
+}
+
+/// Names of settings, as `idx` holds them.
+pub const SETTINGS: [&str; 16] = [
+    "web.map.chosen",
+    "web.map.zoom",
+    "web.list.sort",
+    "web.list.order",
+    "web.list.page",
+    "web.graph.period",
+    "web.graph.from",
+    "web.graph.stacked",
+    "web.events.filter",
+    "web.events.severity",
+    "web.hosts.group",
+    "web.hosts.chosen",
+    "web.menu.folded",
+    "web.menu.last",
+    "web.table.columns",
+    "web.table.rows",
+];
+
+/// Which column holds the value.
+const NUMBER: u64 = 1;
+const STRING: u64 = 3;
+
+impl Profiles {
+    pub(super) fn sheet(self) -> Sheet {
+        Sheet {
+            schema: None,
+            name: "profiles".to_owned(),
+            rows: self.users.saturating_mul(self.per_user),
+            create: "create table profiles(profileid bigint not null, userid bigint not null, \
+                     idx varchar(96) not null, idx2 bigint not null, value_id bigint not null, \
+                     value_int int not null, value_str text not null, source varchar(96) not null, \
+                     type int not null)"
+                .to_owned(),
+            form: Form::Text,
+            write: Box::new(move |row, out| self.row(row, out)),
+            after: vec![
+                "alter table profiles add primary key (profileid)".to_owned(),
+                "create index profiles_by_user on profiles(userid, idx, idx2)".to_owned(),
+            ],
+        }
+    }
+
+    fn row(self, row: u64, out: &mut Vec<u8>) {
+        let mut chance = Chance::of(self.seed, row);
+        let setting = row % self.per_user;
+        let names = SETTINGS.len() as u64;
+        let kind = if chance.below(4) == 0 { STRING } else { NUMBER };
+        decimal(out, row + 1);
+        out.push(b'\t');
+        decimal(out, row / self.per_user + 1);
+        out.push(b'\t');
+        out.extend_from_slice(SETTINGS[(setting % names) as usize].as_bytes());
+        out.push(b'\t');
+        decimal(out, setting / names);
+        out.push(b'\t');
+        decimal(out, if kind == NUMBER { chance.below(10_000) } else { 0 });
+        out.extend_from_slice(b"\t0\t");
+        if kind == STRING {
+            out.extend_from_slice(b"page=");
+            decimal(out, chance.below(100));
+            out.extend_from_slice(b"&filter=");
+            decimal(out, chance.below(1000));
+        }
+        out.extend_from_slice(b"\t\t");
+        decimal(out, kind);
+        out.push(b'\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows() {
+        let check = |row: u64, expected: &str| {
+            let mut out = Vec::new();
+            Profiles { users: 5, per_user: 20, seed: 42 }.row(row, &mut out);
+            let shown = String::from_utf8(out).unwrap().replace('\t', "|").replace('\n', ";");
+            assert_eq!(shown, expected);
+        };
+        check(0, "1|1|web.map.chosen|0|4501|0|||1;");
+        check(1, "2|1|web.map.zoom|0|0|0|page=48&filter=958||3;");
+        check(16, "17|1|web.map.chosen|1|8549|0|||1;");
+        check(20, "21|2|web.map.chosen|0|5606|0|||1;");
+        check(99, "100|5|web.list.order|1|5169|0|||1;");
+    }
+}

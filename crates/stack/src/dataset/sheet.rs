@@ -1,0 +1,72 @@
+//! How is one table made and filled?
+
+use super::pgbench::{BINARY_HEADER, BINARY_TRAILER};
+use super::{CHUNK, quoted};
+use std::fmt;
+
+/// A table to be made, and its rows.
+pub(super) struct Sheet {
+    /// Made if it is not there; `None`: wherever the search path leads.
+    pub schema: Option<String>,
+    pub name: String,
+    pub rows: u64,
+    /// `CREATE TABLE …`.
+    pub create: String,
+    pub form: Form,
+    pub write: Writer,
+    /// Keys and indexes: quicker after the rows.
+    pub after: Vec<String>,
+}
+
+/// Appends row 0.. in the sheet's form, a function of its number alone.
+pub(super) type Writer = Box<dyn Fn(u64, &mut Vec<u8>) + Send + Sync>;
+
+/// How COPY's rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    /// Spares the server the reading of numbers.
+    Binary,
+}
+
+impl Sheet {
+    /// As SQL writes it.
+    pub fn identifier(&self) -> String {
+        match &self.schema {
+            Some(schema) => format!("{}.{}", quoted(schema), quoted(&self.name)),
+            None => quoted(&self.name),
+        }
+    }
+
+    /// `COPY … FROM STDIN`; frozen only in the transaction that made the table.
+    pub fn copy(&self, freeze: bool) -> String {
+        let mut options = Vec::new();
+        options.extend((self.form == Form::Binary).then_some("format binary"));
+        options.extend(freeze.then_some("freeze on"));
+        let options =
+            if options.is_empty() { String::new() } else { format!(" with ({})", options.join(", ")) };
+        format!("copy {} from stdin{options}", self.identifier())
+    }
+
+    /// Rows of which one message is made: about [`CHUNK`] bytes of them.
+    pub fn block(&self) -> u64 {
+        let mut sample = Vec::new();
+        let rows = self.rows.min(16);
+        (0..rows).for_each(|row| (self.write)(row, &mut sample));
+        (CHUNK as u64 * rows / sample.len().max(1) as u64).clamp(1, 8192)
+    }
+
+    /// What each stream begins and ends with.
+    pub fn frame(&self) -> (&'static [u8], &'static [u8]) {
+        match self.form {
+            Form::Text => (b"", b""),
+            Form::Binary => (BINARY_HEADER, &BINARY_TRAILER),
+        }
+    }
+}
+
+impl fmt::Debug for Sheet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sheet").field("name", &self.identifier()).field("rows", &self.rows).finish()
+    }
+}
