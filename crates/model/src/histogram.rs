@@ -1,7 +1,16 @@
 //! A distribution of durations.
 
+mod packed;
+
+pub use packed::{Damaged, Packed, Packer};
+
 use crate::Nanos;
 use hdrhistogram::Histogram;
+
+/// Bounds in nanoseconds, and significant digits: equal everywhere, so that all may be merged.
+const LEAST: u64 = 1;
+const GREATEST: u64 = 3_600_000_000_000;
+const DIGITS: u8 = 3;
 
 /// Durations from 1 ns to one hour, three significant digits (relative error of a quantile ≤ 0.1 %), with exact
 /// count, sum, sum of squares, least and greatest. Longer ones count as one hour in quantiles. 270 KiB.
@@ -19,7 +28,7 @@ impl Latency {
     pub const TAIL: u64 = 10;
 
     pub fn new() -> Latency {
-        let histogram = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds are valid");
+        let histogram = Histogram::new_with_bounds(LEAST, GREATEST, DIGITS).expect("bounds are valid");
         Latency { histogram, sum: 0, sum_of_squares: 0.0, max: 0, min: u64::MAX }
     }
 

@@ -191,7 +191,8 @@ impl Failures {
         self.add(code, 1);
     }
 
-    fn add(&mut self, code: Code, n: u64) {
+    /// Counts `n` failures of one code at once.
+    pub fn add(&mut self, code: Code, n: u64) {
         for slot in &mut self.named {
             match slot {
                 Some((known, count)) if *known == code => {
@@ -216,6 +217,11 @@ impl Failures {
     /// The named codes with their counts, in the order of their first appearance.
     pub fn iter(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
         self.named.iter().flatten().copied()
+    }
+
+    /// Counts `n` failures whose code is no longer known.
+    pub fn add_other(&mut self, n: u64) {
+        self.other += n;
     }
 
     /// Failures of codes beyond the first sixteen.

@@ -15,7 +15,7 @@ pub mod stop;
 pub mod summary;
 mod time;
 
-pub use histogram::Latency;
+pub use histogram::{Damaged, Latency, Packed, Packer};
 pub use interval::{Cell, Effort, Failures, Interval, Statement};
 pub use measured::Measured;
 pub use observation::{EventKind, LogEvent, Sample, Series, SeriesKind, Tick, Unit};

@@ -37,9 +37,10 @@ const WALLS: [Wall; 8] = [
         not: &["rustix", "libc", "socket2", "io-uring", "clap"],
     },
     Wall { krate: "report", imports: &["model"], not: &["rustix", "libc", "socket2", "io-uring", "clap"] },
+    Wall { krate: "store", imports: &["model"], not: &["socket2", "io-uring", "clap"] },
     Wall {
         krate: "pgdyno",
-        imports: &["wire", "model", "load", "stack", "analysis", "experiment", "report"],
+        imports: &["wire", "model", "load", "stack", "analysis", "experiment", "report", "store"],
         not: &[],
     },
 ];

@@ -1,0 +1,177 @@
+//! How is a distribution kept?
+
+use super::Latency;
+use flate2::read::ZlibDecoder;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use std::fmt;
+use std::io::Read;
+
+/// A distribution in HdrHistogram's format V2, compressed, with what that format cannot keep exactly beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Packed {
+    pub count: u64,
+    /// Sum of all samples in nanoseconds.
+    pub sum: u128,
+    /// Sum of the squares of all samples, ns².
+    pub sum_of_squares: f64,
+    /// Nanoseconds; [`u64::MAX`] without samples.
+    pub min: u64,
+    /// Nanoseconds; zero without samples.
+    pub max: u64,
+    /// "V2 compressed" as other HdrHistogram libraries read it; values are nanoseconds.
+    pub v2: Vec<u8>,
+}
+
+/// These bytes are no distribution of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damaged;
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a damaged histogram")
+    }
+}
+
+impl std::error::Error for Damaged {}
+
+/// Packs one distribution after the other, with the same buffers.
+pub struct Packer(V2DeflateSerializer);
+
+impl fmt::Debug for Packer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Packer")
+    }
+}
+
+impl Packer {
+    pub fn new() -> Packer {
+        Packer(V2DeflateSerializer::new())
+    }
+
+    pub fn pack(&mut self, it: &Latency) -> Packed {
+        let mut v2 = Vec::new();
+        self.0.serialize(&it.histogram, &mut v2).expect("memory takes all that is written");
+        Packed {
+            count: it.count(),
+            sum: it.sum,
+            sum_of_squares: it.sum_of_squares,
+            min: it.min,
+            max: it.max,
+            v2,
+        }
+    }
+}
+
+impl Default for Packer {
+    fn default() -> Packer {
+        Packer::new()
+    }
+}
+
+/// Of format V2, before its counts: cookie, length, offset, digits, least, greatest, ratio.
+/// Source: `AbstractHistogram.java` of HdrHistogram, `ENCODING_HEADER_SIZE`.
+const HEADER: usize = 40;
+
+/// More counts than ours has, at nine bytes each, would take.
+const LONGEST: u32 = 1 << 20;
+
+impl Latency {
+    /// The distribution that was packed. Bytes from anywhere may be tried: they cost bounded time and memory.
+    pub fn unpack(it: &Packed) -> Result<Latency, Damaged> {
+        check_header(&it.v2)?;
+        let histogram: Histogram<u64> =
+            Deserializer::new().deserialize(&mut it.v2.as_slice()).map_err(|_| Damaged)?;
+        let mut all = Latency::new();
+        all.histogram.add(&histogram).map_err(|_| Damaged)?;
+        if all.histogram.len() != it.count || (it.count > 0 && it.min > it.max) {
+            return Err(Damaged);
+        }
+        Ok(Latency { sum: it.sum, sum_of_squares: it.sum_of_squares, max: it.max, min: it.min, ..all })
+    }
+}
+
+/// The deserializer believes lengths and bounds; we do not.
+fn check_header(v2: &[u8]) -> Result<(), Damaged> {
+    let body = v2.get(8..).ok_or(Damaged)?;
+    let mut header = [0; HEADER];
+    ZlibDecoder::new(body).read_exact(&mut header).map_err(|_| Damaged)?;
+    let word = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
+    let long = |at: usize| (u64::from(word(at)) << 32) | u64::from(word(at + 4));
+    let ours = word(12) == super::DIGITS.into() && long(16) == super::LEAST && long(24) == super::GREATEST;
+    (word(4) <= LONGEST && ours).then_some(()).ok_or(Damaged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Nanos;
+
+    fn latency(values: &[u64]) -> Latency {
+        let mut it = Latency::new();
+        values.iter().for_each(|&value| it.record(Nanos(value)));
+        it
+    }
+
+    #[test]
+    fn what_was_packed_comes_back() {
+        let rows: [&[u64]; 6] = [
+            &[],
+            &[0],
+            &[1, 1, 1],
+            &[u64::MAX],
+            &[999, 1_000_001, 59_999_999_999, 3_600_000_000_001],
+            &[7; 40],
+        ];
+        for values in rows {
+            let it = latency(values);
+            let packed = Packer::new().pack(&it);
+            let back = Latency::unpack(&packed).expect("it is whole");
+            assert_eq!(Packer::new().pack(&back), packed, "{values:?}");
+            assert_eq!(
+                (back.count(), back.sum(), back.min(), back.max(), back.mean(), back.deviation()),
+                (it.count(), it.sum(), it.min(), it.max(), it.mean(), it.deviation())
+            );
+            assert!(back.histogram == it.histogram, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn merging_what_came_back_is_merging() {
+        let (a, b) = (latency(&[10, 20, 30_000]), latency(&[5, 400_000_000]));
+        let mut whole = a.clone();
+        whole.merge(&b);
+        let mut pack = Packer::new();
+        let mut merged = Latency::new();
+        for it in [&a, &b] {
+            merged.merge(&Latency::unpack(&pack.pack(it)).expect("it is whole"));
+        }
+        assert_eq!(pack.pack(&merged), pack.pack(&whole));
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused() {
+        let good = Packer::new().pack(&latency(&[10, 20, 30]));
+        let other = Histogram::<u64>::new_with_bounds(1, 1000, 2).expect("bounds are valid");
+        let mut v2 = Vec::new();
+        V2DeflateSerializer::new().serialize(&other, &mut v2).expect("memory takes it");
+        let rows = [
+            Packed { v2: vec![], ..good.clone() },
+            Packed { v2: good.v2[..good.v2.len() / 2].to_vec(), ..good.clone() },
+            Packed { v2, ..good.clone() },
+            Packed { count: 4, ..good.clone() },
+            Packed { min: 31, ..good.clone() },
+        ];
+        for row in rows {
+            assert!(Latency::unpack(&row).is_err(), "{row:?}");
+        }
+        for at in 0..good.v2.len() {
+            for bit in 0..8 {
+                let mut v2 = good.v2.clone();
+                v2[at] ^= 1 << bit;
+                // It may be a distribution yet; it must not be a panic.
+                let _ = Latency::unpack(&Packed { v2, ..good.clone() });
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Why can a file not be written or read?
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What was wrong, and with which file.
+#[derive(Debug)]
+pub struct Error {
+    pub path: PathBuf,
+    pub wrong: Wrong,
+}
+
+#[derive(Debug)]
+pub enum Wrong {
+    /// Not `[a-z0-9-]{1,64}`.
+    Name(String),
+    /// The system refused an attempt of ours.
+    System { attempt: &'static str, error: io::Error },
+    /// SQLite did.
+    Sqlite { attempt: &'static str, error: rusqlite::Error },
+    /// Not a file of pgdyno's.
+    Foreign,
+    /// Nothing is in it: its writer was ended before it could write.
+    Empty,
+    /// Of a later pgdyno.
+    Newer { version: i64 },
+    /// What is in it cannot be.
+    Damaged { what: String },
+    /// No file of that name.
+    Unknown,
+    /// More than one file is meant.
+    Ambiguous { names: Vec<String> },
+    /// It is being written.
+    Busy,
+}
+
+impl Error {
+    pub(crate) fn new(path: &Path, wrong: Wrong) -> Error {
+        Error { path: path.to_owned(), wrong }
+    }
+
+    pub(crate) fn system(path: &Path, attempt: &'static str) -> impl FnOnce(io::Error) -> Error {
+        move |error| Error::new(path, Wrong::System { attempt, error })
+    }
+
+    pub(crate) fn sqlite(path: &Path, attempt: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
+        move |error| Error::new(path, Wrong::of(attempt, error))
+    }
+
+    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Error {
+        Error::new(path, Wrong::Damaged { what: what.into() })
+    }
+}
+
+impl Wrong {
+    /// What SQLite means.
+    fn of(attempt: &'static str, error: rusqlite::Error) -> Wrong {
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Wrong::Foreign,
+            Some(ErrorCode::DatabaseCorrupt) => Wrong::Damaged { what: error.to_string() },
+            _ => match error {
+                rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::InvalidColumnType(..)
+                | rusqlite::Error::Utf8Error(..)
+                | rusqlite::Error::QueryReturnedNoRows => Wrong::Damaged { what: error.to_string() },
+                error => Wrong::Sqlite { attempt, error },
+            },
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.wrong {
+            Wrong::Name(name) => {
+                write!(f, "\"{name}\" cannot name a run: it needs 1 to 64 of a-z, 0-9 and -")
+            }
+            Wrong::System { attempt, error } => write!(f, "could not {attempt} \"{path}\": {error}"),
+            Wrong::Sqlite { attempt, error } => write!(f, "could not {attempt} \"{path}\": {error}"),
+            Wrong::Foreign => write!(f, "\"{path}\" is not a run of pgdyno"),
+            Wrong::Empty => write!(f, "\"{path}\" is empty: pgdyno was ended before anything was measured"),
+            Wrong::Newer { version } => {
+                let known = crate::VERSION;
+                write!(f, "\"{path}\" has format {version}, and this pgdyno knows those up to {known}")
+            }
+            Wrong::Damaged { what } => write!(f, "\"{path}\" is damaged: {what}"),
+            Wrong::Unknown => write!(f, "there is no run \"{path}\""),
+            Wrong::Ambiguous { names } => write!(f, "\"{path}\" may be {}", names.join(" or ")),
+            Wrong::Busy => write!(f, "\"{path}\" is being written"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,25 @@
+//! What was measured, and is it still there?
+//!
+//! One SQLite file per run, written while it happens: [`create`] gives a [`Writer`], [`Run::open`] reads. What a tick was
+//! when it was written, it is when it is read; nothing here is computed from it. `docs/store.md` describes the file for
+//! those who read it with other programs.
+
+mod alive;
+mod error;
+mod file;
+mod list;
+mod read;
+mod replay;
+mod rows;
+mod schema;
+mod words;
+mod write;
+mod writer;
+
+pub use error::{Error, Result, Wrong};
+pub use list::{Content, Listed, find, list, remove};
+pub use read::{Recorded, Run, State};
+pub use replay::Ticks;
+pub use schema::VERSION;
+pub use words::{Configuration, End, Header, Node, Note, Outcome, Status, Trial, TrialId};
+pub use writer::{Trouble, Writer, create};

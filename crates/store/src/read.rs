@@ -1,0 +1,372 @@
+//! What does a run's file say?
+
+use crate::error::{Error, Result, Wrong};
+use crate::rows::{event_kind, unbits, unpack_counts};
+use crate::words::{Configuration, Header, Node, Note, Outcome, Status, Trial, TrialId};
+use crate::{alive, rows, schema};
+use model::summary::Script;
+use model::{Effort, Latency, LogEvent, Measured, Nanos, Sample};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// One run, read only; also while it is being written.
+#[derive(Debug)]
+pub struct Run {
+    pub(crate) path: PathBuf,
+    pub(crate) connection: Connection,
+}
+
+/// How it stands with a run or a trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The process that writes it runs on this machine.
+    Running,
+    Ended(Outcome),
+    /// Its process was ended before it could say how.
+    Lost,
+}
+
+impl State {
+    /// `None` while it is running.
+    pub fn status(&self) -> Option<Status> {
+        match self {
+            State::Running => None,
+            State::Ended(it) => Some(it.status),
+            State::Lost => Some(Status::Interrupted),
+        }
+    }
+}
+
+/// A trial as it was recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    pub id: TrialId,
+    pub trial: Trial,
+    pub state: State,
+    /// `model::summary::Validity::valid`.
+    pub valid: Option<bool>,
+    /// `model::Summary`.
+    pub summary: Option<Value>,
+}
+
+/// How long a writer may keep us from reading.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Run {
+    /// A run that was killed opens too.
+    pub fn open(path: &Path) -> Result<Run> {
+        let meta = fs::metadata(path).map_err(Error::system(path, "open"))?;
+        if !meta.is_file() {
+            return Err(Error::new(path, Wrong::Foreign));
+        }
+        if meta.len() == 0 {
+            return Err(Error::new(path, Wrong::Empty));
+        }
+        let open = |flags| {
+            let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+            connection.busy_timeout(PATIENCE)?;
+            // Whoever made the file, nothing in it is to be run.
+            connection.pragma_update(None, "trusted_schema", false)?;
+            let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+            Ok((connection, application))
+        };
+        let opened = match open(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+            // Its writer was killed in the midst of a transaction, which must be taken back first.
+            Err(error) if is_half_written(&error) => {
+                open(OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
+            }
+            opened => opened,
+        };
+        let (connection, application) = opened.map_err(Error::sqlite(path, "open"))?;
+        let run = Run { path: path.to_owned(), connection };
+        let version: i64 = run.one("PRAGMA user_version", [], |row| row.get(0))?;
+        let tables: i64 = run.one("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+        match (application, version, tables) {
+            (schema::APPLICATION, _, 0) | (0, 0, 0) => Err(Error::new(path, Wrong::Empty)),
+            (schema::APPLICATION, 1..=schema::VERSION, _) => Ok(run),
+            (schema::APPLICATION, version, _) if version > schema::VERSION => {
+                Err(Error::new(path, Wrong::Newer { version }))
+            }
+            _ => Err(Error::new(path, Wrong::Foreign)),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn header(&self) -> Result<Header> {
+        let sql = "SELECT name, text, experiment, machine, versions, seed, program, begun_ms FROM run";
+        let (header, [experiment, machine, versions]) = self.one(sql, [], |row| {
+            let header = Header {
+                name: row.get(0)?,
+                text: row.get(1)?,
+                experiment: Value::Null,
+                machine: Value::Null,
+                versions: Vec::new(),
+                seed: unbits(row.get(5)?),
+                program: row.get(6)?,
+                begun_ms: unbits(row.get(7)?),
+            };
+            Ok((header, [row.get::<_, String>(2)?, row.get(3)?, row.get(4)?]))
+        })?;
+        Ok(Header {
+            experiment: self.json(&experiment)?,
+            machine: self.json(&machine)?,
+            versions: self.parse(&versions)?,
+            ..header
+        })
+    }
+
+    pub fn state(&self) -> Result<State> {
+        let row = self.one("SELECT status, reason, ended_ms FROM run", [], ended)?;
+        self.ended(row)
+    }
+
+    fn is_running(&self) -> Result<bool> {
+        let writer: Option<String> = self.one("SELECT writer FROM run", [], |row| row.get(0))?;
+        Ok(writer.is_some_and(|it| alive::is_alive(&it)))
+    }
+
+    fn ended(&self, (status, reason, ended_ms): Ended) -> Result<State> {
+        match status {
+            None if self.is_running()? => Ok(State::Running),
+            None => Ok(State::Lost),
+            Some(name) => {
+                let status = Status::of_name(&name)
+                    .ok_or_else(|| Error::damaged(&self.path, format!("status \"{name}\"")))?;
+                Ok(State::Ended(Outcome { status, reason, ended_ms: unbits(ended_ms.unwrap_or_default()) }))
+            }
+        }
+    }
+
+    /// In the order in which they began.
+    pub fn trials(&self) -> Result<Vec<Recorded>> {
+        let sql =
+            "SELECT status, reason, ended_ms, id, cell, label, repetition, position, begun_ms, valid, summary
+                   FROM trial ORDER BY id";
+        let rows = self.all(sql, [], |row| {
+            let trial = Trial {
+                cell: row.get(4)?,
+                label: Vec::new(),
+                repetition: row.get(6)?,
+                position: row.get(7)?,
+                begun_ms: unbits(row.get(8)?),
+                operations: Vec::new(),
+                nodes: Vec::new(),
+            };
+            let texts: (String, Option<String>) = (row.get(5)?, row.get(10)?);
+            Ok((ended(row)?, TrialId(row.get(3)?), trial, row.get(9)?, texts))
+        })?;
+        let full = |(end, id, trial, valid, (label, summary)): (
+            Ended,
+            TrialId,
+            Trial,
+            _,
+            (String, Option<String>),
+        )| {
+            Ok(Recorded {
+                id,
+                trial: Trial {
+                    label: self.parse(&label)?,
+                    operations: self.operations(id)?,
+                    nodes: self.nodes(id)?,
+                    ..trial
+                },
+                state: self.ended(end)?,
+                valid,
+                summary: summary.map(|it| self.json(&it)).transpose()?,
+            })
+        };
+        rows.into_iter().map(full).collect()
+    }
+
+    pub(crate) fn operations(&self, trial: TrialId) -> Result<Vec<Script>> {
+        let sql = "SELECT name, weight, commands FROM operation WHERE trial = ? ORDER BY number";
+        let rows = self.all(sql, [trial.0], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?, row.get::<_, String>(2)?))
+        })?;
+        let script = |(name, weight, commands): (String, u32, String)| {
+            Ok(Script { name, weight, commands: self.parse(&commands)? })
+        };
+        rows.into_iter().map(script).collect()
+    }
+
+    fn nodes(&self, trial: TrialId) -> Result<Vec<Node>> {
+        let sql = "SELECT name, kind, version, program, entrance, limits, not_applied, number
+                   FROM node WHERE trial = ? ORDER BY number";
+        let rows = self.all(sql, [trial.0], |row| {
+            let node = Node {
+                name: row.get(0)?,
+                kind: row.get(1)?,
+                version: row.get(2)?,
+                program: row.get(3)?,
+                entrance: row.get(4)?,
+                limits: Value::Null,
+                not_applied: Vec::new(),
+                configuration: Vec::new(),
+            };
+            Ok((node, row.get::<_, String>(5)?, row.get::<_, String>(6)?, row.get::<_, i64>(7)?))
+        })?;
+        let sql = "SELECT c.name, d.text FROM configuration c JOIN document d ON d.id = c.document
+                   WHERE c.trial = ? AND c.node = ? ORDER BY c.number";
+        let full = |(node, limits, not_applied, number): (Node, String, String, i64)| {
+            let files = self.all(sql, (trial.0, number), |row| {
+                Ok(Configuration { name: row.get(0)?, text: row.get(1)? })
+            })?;
+            let not_applied = self.parse(&not_applied)?;
+            Ok(Node { limits: self.json(&limits)?, not_applied, configuration: files, ..node })
+        };
+        rows.into_iter().map(full).collect()
+    }
+
+    /// In the order in which they were told; of one series or of all.
+    pub fn samples(&self, trial: TrialId, series: Option<&str>) -> Result<Vec<Sample>> {
+        self.samples_where(
+            "m.trial = ?1 AND (?2 IS NULL OR s.series = ?2) ORDER BY m.id, v.number",
+            (trial.0, series),
+        )
+    }
+
+    /// `condition` speaks of moment `m`, series `s` and sample `v`.
+    pub(crate) fn samples_where(&self, condition: &str, params: impl Params) -> Result<Vec<Sample>> {
+        let sql = format!(
+            "SELECT m.at_ns, s.node, s.series, s.label, v.value FROM moment m
+             CROSS JOIN sample v ON v.moment = m.id CROSS JOIN series s ON s.id = v.series WHERE {condition}"
+        );
+        let text = |it: String| Cow::Owned(it);
+        self.all(&sql, params, |row| {
+            Ok(Sample {
+                at: Nanos(unbits(row.get(0)?)),
+                node: text(row.get(1)?),
+                series: text(row.get(2)?),
+                label: text(row.get(3)?),
+                // SQLite keeps NaN as NULL.
+                value: row.get::<_, Option<f64>>(4)?.unwrap_or(f64::NAN),
+            })
+        })
+    }
+
+    /// In the order in which they were told.
+    pub fn events(&self, trial: TrialId) -> Result<Vec<LogEvent>> {
+        let sql = "SELECT at_ns, node, kind, code, text FROM event WHERE trial = ? ORDER BY id";
+        let rows = self.all(sql, [trial.0], |row| {
+            let kind = event_kind(&row.get::<_, String>(2)?);
+            let at = Nanos(unbits(row.get(0)?));
+            Ok(kind.map(|kind| (at, kind)).zip(Some((row.get(1)?, row.get(3)?, row.get(4)?))))
+        })?;
+        let full = |row: Option<_>| {
+            let ((at, kind), (node, code, text)) =
+                row.ok_or_else(|| Error::damaged(&self.path, "an event of no kind"))?;
+            Ok(LogEvent { at, node, kind, code, text })
+        };
+        rows.into_iter().map(full).collect()
+    }
+
+    /// Of the run and all its trials.
+    pub fn notes(&self) -> Result<Vec<Note>> {
+        self.all("SELECT trial, subject, text FROM note ORDER BY id", [], |row| {
+            Ok(Note {
+                trial: row.get::<_, Option<u32>>(0)?.map(TrialId),
+                subject: row.get(1)?,
+                text: row.get(2)?,
+            })
+        })
+    }
+
+    /// What the load brought back: its ticks together, and what was told at the end. `None` for a trial that did not get
+    /// to its end, or measured nothing.
+    pub fn measured(&self, trial: TrialId) -> Result<Option<Measured>> {
+        let sql = "SELECT window_ns, from_ns, to_ns, connecting_ns, aborted, suspended_ns, stolen_ns, exhausted, clients
+                   FROM whole WHERE trial = ?";
+        let rows = self.all(sql, [trial.0], |row| {
+            let ns = |at| row.get(at).map(|it| Nanos(unbits(it)));
+            let stolen = row.get::<_, Option<i64>>(6)?.map(|it| Nanos(unbits(it)));
+            let times = (ns(0)?, ns(1)?, ns(2)?, ns(3)?, ns(5)?, stolen);
+            Ok((times, row.get(4)?, unbits(row.get(7)?), row.get::<_, Vec<u8>>(8)?))
+        })?;
+        let Some((times, aborted, exhausted, clients)) = rows.into_iter().next() else { return Ok(None) };
+        let (window, from, to, connecting, suspended, stolen) = times;
+        let jitter = self.one(
+            "SELECT count, sum_ns, sum_of_squares, min_ns, max_ns, v2 FROM jitter WHERE trial = ?",
+            [trial.0],
+            |row| rows::packed(row, 0),
+        )?;
+        let interval = self.together(trial)?;
+        Ok(Some(Measured {
+            window,
+            interval: model::Interval { from, to, ..interval },
+            clients: unpack_counts(&clients).ok_or_else(|| Error::damaged(&self.path, "counts by client"))?,
+            efforts: self.efforts(trial)?,
+            connecting,
+            aborted,
+            jitter: Latency::unpack(&jitter).map_err(|it| Error::damaged(&self.path, it.to_string()))?,
+            suspended,
+            stolen,
+            exhausted,
+        }))
+    }
+
+    fn efforts(&self, trial: TrialId) -> Result<Vec<Effort>> {
+        let sql = "SELECT user_ns, system_ns, spun_ns, starved_ns, wakeups, longest_stall_ns, wall_ns
+                   FROM effort WHERE trial = ? ORDER BY thread";
+        self.all(sql, [trial.0], |row| {
+            let ns = |at| row.get(at).map(|it| Nanos(unbits(it)));
+            Ok(Effort {
+                user: ns(0)?,
+                system: ns(1)?,
+                spun: ns(2)?,
+                starved: row.get::<_, Option<i64>>(3)?.map(|it| Nanos(unbits(it))),
+                wakeups: unbits(row.get(4)?),
+                longest_stall: ns(5)?,
+                wall: ns(6)?,
+            })
+        })
+    }
+
+    pub(crate) fn one<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        let row = || self.connection.prepare_cached(sql)?.query_row(params, read);
+        row().map_err(Error::sqlite(&self.path, "read"))
+    }
+
+    pub(crate) fn all<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let rows = || -> rusqlite::Result<Vec<T>> {
+            self.connection.prepare_cached(sql)?.query_map(params, read)?.collect()
+        };
+        rows().map_err(Error::sqlite(&self.path, "read"))
+    }
+
+    fn json(&self, text: &str) -> Result<Value> {
+        self.parse(text)
+    }
+
+    fn parse<T: serde::de::DeserializeOwned>(&self, text: &str) -> Result<T> {
+        serde_json::from_str(text).map_err(|it| Error::damaged(&self.path, format!("wrong JSON, {it}")))
+    }
+}
+
+/// Status, reason and end as they stand in a row.
+type Ended = (Option<String>, Option<String>, Option<i64>);
+
+fn ended(row: &Row<'_>) -> rusqlite::Result<Ended> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+}
+
+fn is_half_written(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    code == Some(ErrorCode::ReadOnly) || code == Some(ErrorCode::CannotOpen)
+}

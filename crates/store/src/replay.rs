@@ -1,0 +1,174 @@
+//! What happened in each second of a trial, once more?
+
+use crate::error::{Error, Result};
+use crate::read::Run;
+use crate::rows::{self, Class, Kind, NO_OPERATION, unbits};
+use crate::words::TrialId;
+use model::{Failures, Interval, Latency, Nanos, Tick};
+use std::ops::Range;
+
+/// A trial's ticks, one after the other: each takes megabytes.
+#[derive(Debug)]
+pub struct Ticks<'a> {
+    run: &'a Run,
+    trial: TrialId,
+    /// By operation, how many commands are measured one by one.
+    shape: Vec<usize>,
+    ids: std::vec::IntoIter<i64>,
+}
+
+impl Run {
+    /// In the order in which they were told.
+    pub fn ticks(&self, trial: TrialId) -> Result<Ticks<'_>> {
+        let shape = self.operations(trial)?.iter().map(|it| it.commands.len()).collect();
+        let ids = self.all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
+        Ok(Ticks { run: self, trial, shape, ids: ids.into_iter() })
+    }
+
+    /// All ticks of a trial as one interval; empty if there are none.
+    pub(crate) fn together(&self, trial: TrialId) -> Result<Interval> {
+        let mut ticks = self.ticks(trial)?;
+        let Some(first) = ticks.next().transpose()? else { return Ok(Interval::new(&ticks.shape)) };
+        ticks.try_fold(first.interval, |mut all, tick| {
+            all.merge(&tick?.interval);
+            Ok(all)
+        })
+    }
+}
+
+impl Ticks<'_> {
+    /// Without its samples.
+    fn counts(&self, id: i64) -> Result<Tick> {
+        let mut interval = Interval::new(&self.shape);
+        let sql = "SELECT second, from_ns, to_ns, begun, in_flight FROM tick WHERE id = ?";
+        let row = |row: &rusqlite::Row<'_>| -> rusqlite::Result<[u64; 5]> {
+            Ok([
+                unbits(row.get(0)?),
+                unbits(row.get(1)?),
+                unbits(row.get(2)?),
+                unbits(row.get(3)?),
+                unbits(row.get(4)?),
+            ])
+        };
+        let [second, from, to, begun, in_flight] = self.run.one(sql, [id], row)?;
+        (interval.from, interval.to, interval.begun) = (Nanos(from), Nanos(to), begun);
+        self.outcomes(id, &mut interval)?;
+        self.failures(id, &mut interval)?;
+        self.statements(id, &mut interval)?;
+        self.histograms(id, &mut interval)?;
+        Ok(Tick { second, interval, in_flight, samples: Vec::new() })
+    }
+
+    fn outcomes(&self, id: i64, interval: &mut Interval) -> Result<()> {
+        let sql =
+            "SELECT operation, ok, late, dropped, retried, retries, above_limit FROM outcome WHERE tick = ?";
+        let rows = self.run.all(sql, [id], |row| {
+            let count = |at| row.get(at).map(unbits);
+            Ok((row.get(0)?, [count(1)?, count(2)?, count(3)?, count(4)?, count(5)?, count(6)?]))
+        })?;
+        for (operation, counts) in rows {
+            let cell = &mut interval.cells[self.place(operation, 0..self.shape.len())?];
+            [cell.ok, cell.late, cell.dropped, cell.retried, cell.retries, cell.above_limit] = counts;
+        }
+        Ok(())
+    }
+
+    fn failures(&self, id: i64, interval: &mut Interval) -> Result<()> {
+        let sql = "SELECT class, operation, code, count FROM failure WHERE tick = ? ORDER BY class, operation, number";
+        let rows = self.run.all(sql, [id], |row| {
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get(1)?,
+                row.get::<_, Option<String>>(2)?,
+                row.get(3).map(unbits)?,
+            ))
+        })?;
+        for (class, operation, code, count) in rows {
+            let failures: &mut Failures = if class == Class::Refused as i64 && operation == NO_OPERATION {
+                &mut interval.refused
+            } else {
+                let cell = &mut interval.cells[self.place(operation, 0..self.shape.len())?];
+                if class == Class::Failed as i64 { &mut cell.failed } else { &mut cell.unknown }
+            };
+            match code {
+                Some(text) => failures.add(rows::code(&text).ok_or_else(|| self.odd("a code"))?, count),
+                None => failures.add_other(count),
+            }
+        }
+        Ok(())
+    }
+
+    fn statements(&self, id: i64, interval: &mut Interval) -> Result<()> {
+        let sql = "SELECT operation, command, failures, retries FROM statement WHERE tick = ?";
+        let rows = self.run.all(sql, [id], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2).map(unbits)?, row.get(3).map(unbits)?))
+        })?;
+        for (operation, command, failures, retries) in rows {
+            let operation = self.place(operation, 0..self.shape.len())?;
+            let command = self.place(command, 0..self.shape[operation])?;
+            let statement = &mut interval.cells[operation].statements[command];
+            (statement.failures, statement.retries) = (failures, retries);
+        }
+        Ok(())
+    }
+
+    fn histograms(&self, id: i64, interval: &mut Interval) -> Result<()> {
+        let sql = "SELECT kind, operation, command, count, sum_ns, sum_of_squares, min_ns, max_ns, v2
+                   FROM histogram WHERE tick = ?";
+        let rows = self.run.all(sql, [id], |row| {
+            let number = |at| row.get::<_, Option<i64>>(at).map(Option::unwrap_or_default);
+            Ok((row.get(0)?, number(1)?, number(2)?, rows::packed(row, 3)?))
+        })?;
+        for (kind, operation, command, packed) in rows {
+            let it = Latency::unpack(&packed).map_err(|it| Error::damaged(&self.run.path, it.to_string()))?;
+            let kind = Kind::of_number(kind).ok_or_else(|| self.odd("a kind of histogram"))?;
+            *self.slot(interval, kind, operation, command)? = it;
+        }
+        Ok(())
+    }
+
+    fn slot<'i>(
+        &self,
+        interval: &'i mut Interval,
+        kind: Kind,
+        operation: i64,
+        command: i64,
+    ) -> Result<&'i mut Latency> {
+        match kind {
+            Kind::SendLag => return Ok(&mut interval.send_lag),
+            Kind::BacklogWait => return Ok(&mut interval.backlog_wait),
+            Kind::Connects => return Ok(&mut interval.connects),
+            Kind::Response | Kind::Service | Kind::Statement => {}
+        }
+        let operation = self.place(operation, 0..self.shape.len())?;
+        let cell = &mut interval.cells[operation];
+        match kind {
+            Kind::Response => Ok(&mut cell.response),
+            Kind::Service => Ok(&mut cell.service),
+            _ => Ok(&mut cell.statements[self.place(command, 0..self.shape[operation])?].service),
+        }
+    }
+
+    fn place(&self, number: i64, range: Range<usize>) -> Result<usize> {
+        let it = usize::try_from(number).ok().filter(|it| range.contains(it));
+        it.ok_or_else(|| self.odd("a number of an operation or command"))
+    }
+
+    fn odd(&self, what: &str) -> Error {
+        Error::damaged(&self.run.path, format!("{what} that cannot be, in trial {}", self.trial.0))
+    }
+}
+
+impl Iterator for Ticks<'_> {
+    type Item = Result<Tick>;
+
+    fn next(&mut self) -> Option<Result<Tick>> {
+        let id = self.ids.next()?;
+        let tick = || {
+            let condition = "m.trial = ? AND m.tick = ? ORDER BY m.id, v.number";
+            let samples = self.run.samples_where(condition, (self.trial.0, id))?;
+            Ok(Tick { samples, ..self.counts(id)? })
+        };
+        Some(tick())
+    }
+}

@@ -1,0 +1,164 @@
+//! How do the words of `model` stand in rows?
+
+use model::{Code, EventKind, Packed};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
+
+/// What a histogram is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Response = 0,
+    Service = 1,
+    Statement = 2,
+    SendLag = 3,
+    BacklogWait = 4,
+    Connects = 5,
+}
+
+impl Kind {
+    pub fn of_number(number: i64) -> Option<Kind> {
+        use Kind::*;
+        [Response, Service, Statement, SendLag, BacklogWait, Connects]
+            .into_iter()
+            .find(|it| *it as i64 == number)
+    }
+}
+
+/// Which failures a row counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Failed = 0,
+    Unknown = 1,
+    Refused = 2,
+}
+
+/// In place of an operation's number, where a row belongs to none.
+pub const NO_OPERATION: i64 = -1;
+
+/// All 64 bits, also those beyond what SQLite counts to.
+pub fn bits(it: u64) -> i64 {
+    it as i64
+}
+
+pub fn unbits(it: i64) -> u64 {
+    it as u64
+}
+
+/// A sum of nanoseconds: a number while it fits, decimal digits beyond; SQL adds either.
+pub struct Sum(pub u128);
+
+impl ToSql for Sum {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Owned(match i64::try_from(self.0) {
+            Ok(it) => Value::Integer(it),
+            Err(_) => Value::Text(self.0.to_string()),
+        }))
+    }
+}
+
+impl FromSql for Sum {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Sum> {
+        match value {
+            ValueRef::Integer(it) => u128::try_from(it).map(Sum).map_err(|_| FromSqlError::OutOfRange(it)),
+            _ => value.as_str()?.parse().map(Sum).map_err(|_| FromSqlError::InvalidType),
+        }
+    }
+}
+
+/// From six columns in the order count, sum, sum of squares, min, max, v2, beginning with column `at`.
+pub fn packed(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<Packed> {
+    Ok(Packed {
+        count: unbits(row.get(at)?),
+        sum: row.get::<_, Sum>(at + 1)?.0,
+        sum_of_squares: row.get(at + 2)?,
+        min: unbits(row.get(at + 3)?),
+        max: unbits(row.get(at + 4)?),
+        v2: row.get(at + 5)?,
+    })
+}
+
+/// As `Code` is displayed.
+pub fn code(text: &str) -> Option<Code> {
+    if let Some(errno) = text.strip_prefix("net ") {
+        return errno.parse().ok().map(Code::Net);
+    }
+    if let Some(status) = text.strip_prefix("HTTP ") {
+        return status.parse().ok().map(Code::Http);
+    }
+    text.as_bytes().try_into().ok().map(Code::SqlState)
+}
+
+const EVENTS: [(EventKind, &str); 7] = [
+    (EventKind::Deadlock, "deadlock"),
+    (EventKind::TooManyConnections, "too_many_connections"),
+    (EventKind::SlowStatement, "slow_statement"),
+    (EventKind::Fatal, "fatal"),
+    (EventKind::Error, "error"),
+    (EventKind::Lifecycle, "lifecycle"),
+    (EventKind::Other, "other"),
+];
+
+pub fn event_name(kind: EventKind) -> &'static str {
+    EVENTS.iter().find(|(it, _)| *it == kind).expect("every kind has its row").1
+}
+
+pub fn event_kind(name: &str) -> Option<EventKind> {
+    EVENTS.iter().find(|(_, it)| *it == name).map(|(kind, _)| *kind)
+}
+
+/// Each number in as many bytes as it needs, seven bits each, the lowest first: LEB128.
+pub fn pack_counts(all: &[u64]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(all.len() * 2);
+    for &it in all {
+        let mut rest = it;
+        while rest >= 0x80 {
+            bytes.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        bytes.push(rest as u8);
+    }
+    bytes
+}
+
+/// `None` for bytes that [`pack_counts`] does not write.
+pub fn unpack_counts(bytes: &[u8]) -> Option<Vec<u64>> {
+    let (mut all, mut it, mut shift) = (Vec::new(), 0u64, 0);
+    for &byte in bytes {
+        if shift > 63 || (shift == 63 && byte > 1) {
+            return None;
+        }
+        it |= u64::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte < 0x80 {
+            all.push(it);
+            (it, shift) = (0, 0);
+        }
+    }
+    (shift == 0).then_some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_come_back() {
+        for it in [Code::SqlState(*b"40P01"), Code::Net(104), Code::Net(65_535), Code::Http(503)] {
+            assert_eq!(code(&it.to_string()), Some(it));
+        }
+        for text in ["", "net", "net x", "HTTP 70000", "4000", "400011"] {
+            assert_eq!(code(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn counts_come_back() {
+        for all in [vec![], vec![0], vec![127, 128, 300, 0, u64::MAX], vec![1; 1000]] {
+            assert_eq!(unpack_counts(&pack_counts(&all)), Some(all));
+        }
+        for bytes in
+            [vec![0x80], vec![0xff; 10], vec![0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]]
+        {
+            assert_eq!(unpack_counts(&bytes), None, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Which tables does a run have?
+//!
+//! Tables are for us and for size, views for whoever looks with another program. Moments and durations end in `_ns`, Unix
+//! times in `_ms`. Unsigned numbers of 64 bits are stored by their bits: beyond 2⁶³ they look negative.
+
+/// Of the format. It changes when a file that an older pgdyno wrote would be misread.
+pub const VERSION: i64 = 1;
+
+/// `dyno`, in the header of each file: <https://sqlite.org/pragma.html#pragma_application_id>.
+pub(crate) const APPLICATION: i64 = 0x6479_6e6f;
+
+pub(crate) const TABLES: &str = "
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    name TEXT NOT NULL,
+    program TEXT NOT NULL,
+    begun_ms INTEGER NOT NULL,
+    seed INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    experiment TEXT NOT NULL,
+    machine TEXT NOT NULL,
+    versions TEXT NOT NULL,
+    writer TEXT,
+    ended_ms INTEGER,
+    status TEXT,
+    reason TEXT
+) STRICT;
+CREATE TABLE trial (
+    id INTEGER PRIMARY KEY,
+    cell INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    repetition INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    begun_ms INTEGER NOT NULL,
+    ended_ms INTEGER,
+    status TEXT,
+    reason TEXT,
+    valid INTEGER,
+    summary TEXT
+) STRICT;
+CREATE TABLE operation (
+    trial INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    weight INTEGER NOT NULL,
+    commands TEXT NOT NULL,
+    PRIMARY KEY (trial, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE node (
+    trial INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    version TEXT NOT NULL,
+    program TEXT,
+    entrance TEXT NOT NULL,
+    limits TEXT NOT NULL,
+    not_applied TEXT NOT NULL,
+    PRIMARY KEY (trial, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE document (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+CREATE TABLE configuration (
+    trial INTEGER NOT NULL,
+    node INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    document INTEGER NOT NULL,
+    PRIMARY KEY (trial, node, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE tick (
+    id INTEGER PRIMARY KEY,
+    trial INTEGER NOT NULL,
+    second INTEGER NOT NULL,
+    from_ns INTEGER NOT NULL,
+    to_ns INTEGER NOT NULL,
+    begun INTEGER NOT NULL,
+    in_flight INTEGER NOT NULL
+) STRICT;
+CREATE INDEX tick_of_trial ON tick (trial);
+CREATE TABLE outcome (
+    tick INTEGER NOT NULL,
+    operation INTEGER NOT NULL,
+    ok INTEGER NOT NULL,
+    late INTEGER NOT NULL,
+    dropped INTEGER NOT NULL,
+    retried INTEGER NOT NULL,
+    retries INTEGER NOT NULL,
+    above_limit INTEGER NOT NULL,
+    PRIMARY KEY (tick, operation)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE failure (
+    tick INTEGER NOT NULL,
+    class INTEGER NOT NULL,
+    operation INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    code TEXT,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (tick, class, operation, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE statement (
+    tick INTEGER NOT NULL,
+    operation INTEGER NOT NULL,
+    command INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    retries INTEGER NOT NULL,
+    PRIMARY KEY (tick, operation, command)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE histogram (
+    tick INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    operation INTEGER,
+    command INTEGER,
+    count INTEGER NOT NULL,
+    sum_ns ANY NOT NULL,
+    sum_of_squares REAL NOT NULL,
+    min_ns INTEGER NOT NULL,
+    max_ns INTEGER NOT NULL,
+    v2 BLOB NOT NULL
+) STRICT;
+CREATE INDEX histogram_of_tick ON histogram (tick);
+CREATE TABLE series (
+    id INTEGER PRIMARY KEY,
+    node TEXT NOT NULL,
+    series TEXT NOT NULL,
+    label TEXT NOT NULL
+) STRICT;
+CREATE TABLE moment (
+    id INTEGER PRIMARY KEY,
+    trial INTEGER NOT NULL,
+    tick INTEGER,
+    at_ns INTEGER NOT NULL
+) STRICT;
+CREATE INDEX moment_of_trial ON moment (trial, tick);
+CREATE TABLE sample (
+    moment INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    series INTEGER NOT NULL,
+    value REAL,
+    PRIMARY KEY (moment, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE event (
+    id INTEGER PRIMARY KEY,
+    trial INTEGER NOT NULL,
+    at_ns INTEGER NOT NULL,
+    node TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    code TEXT,
+    text TEXT NOT NULL
+) STRICT;
+CREATE TABLE note (id INTEGER PRIMARY KEY, trial INTEGER, subject TEXT NOT NULL, text TEXT NOT NULL) STRICT;
+CREATE TABLE whole (
+    trial INTEGER PRIMARY KEY,
+    window_ns INTEGER NOT NULL,
+    from_ns INTEGER NOT NULL,
+    to_ns INTEGER NOT NULL,
+    connecting_ns INTEGER NOT NULL,
+    aborted INTEGER NOT NULL,
+    suspended_ns INTEGER NOT NULL,
+    stolen_ns INTEGER,
+    exhausted INTEGER NOT NULL,
+    clients BLOB NOT NULL
+) STRICT;
+CREATE TABLE jitter (
+    trial INTEGER PRIMARY KEY,
+    count INTEGER NOT NULL,
+    sum_ns ANY NOT NULL,
+    sum_of_squares REAL NOT NULL,
+    min_ns INTEGER NOT NULL,
+    max_ns INTEGER NOT NULL,
+    v2 BLOB NOT NULL
+) STRICT;
+CREATE TABLE effort (
+    trial INTEGER NOT NULL,
+    thread INTEGER NOT NULL,
+    user_ns INTEGER NOT NULL,
+    system_ns INTEGER NOT NULL,
+    spun_ns INTEGER NOT NULL,
+    starved_ns INTEGER,
+    wakeups INTEGER NOT NULL,
+    longest_stall_ns INTEGER NOT NULL,
+    wall_ns INTEGER NOT NULL,
+    PRIMARY KEY (trial, thread)
+) STRICT, WITHOUT ROWID;
+";
+
+pub(crate) const VIEWS: &str = "
+CREATE VIEW trials AS
+    SELECT id AS trial, cell, label, repetition, position, begun_ms, ended_ms, status, reason, valid, summary FROM trial;
+CREATE VIEW ticks AS
+    SELECT t.trial, t.second, p.name AS operation, o.ok, o.late,
+        (SELECT coalesce(sum(count), 0) FROM failure f
+            WHERE f.tick = t.id AND f.class = 0 AND f.operation = o.operation) AS failed,
+        (SELECT coalesce(sum(count), 0) FROM failure f
+            WHERE f.tick = t.id AND f.class = 1 AND f.operation = o.operation) AS unknown,
+        o.dropped, o.retried, o.retries, o.above_limit,
+        r.sum_ns AS response_sum_ns, r.min_ns AS response_min_ns, r.max_ns AS response_max_ns,
+        s.sum_ns AS service_sum_ns, s.min_ns AS service_min_ns, s.max_ns AS service_max_ns,
+        t.begun, t.in_flight, t.from_ns, t.to_ns
+    FROM tick t
+    JOIN outcome o ON o.tick = t.id
+    JOIN operation p ON p.trial = t.trial AND p.number = o.operation
+    LEFT JOIN histogram r ON r.tick = t.id AND r.kind = 0 AND r.operation = o.operation
+    LEFT JOIN histogram s ON s.tick = t.id AND s.kind = 1 AND s.operation = o.operation;
+CREATE VIEW failures AS
+    SELECT t.trial, t.second, CASE f.class WHEN 0 THEN 'failed' WHEN 1 THEN 'unknown' ELSE 'refused' END AS class,
+        p.name AS operation, coalesce(f.code, 'other') AS code, f.count
+    FROM failure f
+    JOIN tick t ON t.id = f.tick
+    LEFT JOIN operation p ON p.trial = t.trial AND p.number = f.operation;
+CREATE VIEW histograms AS
+    SELECT t.trial, t.second,
+        CASE h.kind WHEN 0 THEN 'response' WHEN 1 THEN 'service' WHEN 2 THEN 'statement' WHEN 3 THEN 'send_lag'
+            WHEN 4 THEN 'backlog_wait' ELSE 'connects' END AS kind,
+        p.name AS operation, h.command, h.count, h.sum_ns, h.min_ns, h.max_ns, h.v2
+    FROM histogram h
+    JOIN tick t ON t.id = h.tick
+    LEFT JOIN operation p ON p.trial = t.trial AND p.number = h.operation;
+CREATE VIEW samples AS
+    SELECT m.trial, m.at_ns / 1e9 AS at_s, s.node, s.series, s.label, v.value
+    FROM sample v
+    JOIN moment m ON m.id = v.moment
+    JOIN series s ON s.id = v.series;
+CREATE VIEW events AS
+    SELECT trial, at_ns / 1e9 AS at_s, node, kind, code, text FROM event;
+CREATE VIEW configurations AS
+    SELECT c.trial, n.name AS node, c.name, d.text
+    FROM configuration c
+    JOIN node n ON n.trial = c.trial AND n.number = c.node
+    JOIN document d ON d.id = c.document;
+";

@@ -1,0 +1,206 @@
+//! How does a run get to the disk without anybody waiting for the disk?
+//!
+//! A thread of its own writes, one transaction per tick. What comes between ticks waits for the next one, for a second at
+//! most. When the disk is full, the reserve is given back: what was measured until then, and why it ended, still fits.
+
+use crate::error::{Error, Result};
+use crate::file::{self, Reserve};
+use crate::words::{End, Header, Note, Outcome, Trial, TrialId};
+use crate::write::{Desk, Message};
+use model::{LogEvent, Sample, Tick};
+use rusqlite::ErrorCode;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Why the run cannot be kept as it should: the load is to be stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// No room is left. The reserve is in use.
+    DiskFull,
+    /// The system or SQLite refused to write, in its words.
+    Refused(String),
+    /// More than [`BACKLOG`] ticks wait for the disk; further ones are lost.
+    Behind,
+}
+
+/// Messages under way to the disk. A tick is some megabytes.
+const BACKLOG: usize = 16;
+
+/// What was told outside of ticks waits so long for company, and at most for so much.
+const REST: Duration = Duration::from_millis(500);
+const COMPANY: usize = 32;
+
+/// Begins a run: makes `<name>-<UTC time>.dyno` in `dir`, which is made too if need be, and writes the header.
+pub fn create(dir: &Path, header: &Header) -> Result<Writer> {
+    let path = file::make(dir, &header.name, header.begun_ms)?;
+    let begin = || {
+        let reserve = Reserve::beside(&path)?;
+        let desk = Desk::open(&path, header)?;
+        let (say, said) = sync_channel(BACKLOG);
+        let trouble = Arc::new(OnceLock::new());
+        let mut clerk = Clerk { desk, reserve: Some(reserve), trouble: trouble.clone(), failure: None };
+        let thread = thread::Builder::new()
+            .name("store".to_owned())
+            .spawn(move || {
+                clerk.serve(&said);
+                clerk.close()
+            })
+            .map_err(Error::system(&path, "start a thread that writes"))?;
+        Ok(Writer { path: path.clone(), say: Some(say), thread: Some(thread), trouble, trials: 0 })
+    };
+    let writer = begin();
+    if writer.is_err() {
+        // Nothing is in it, and nobody else knows it.
+        let _ = std::fs::remove_file(&path);
+    }
+    writer
+}
+
+/// One run, as long as it is written. Dropping it without [`Writer::finish`] leaves a run that was interrupted.
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    say: Option<SyncSender<Message>>,
+    thread: Option<JoinHandle<rusqlite::Result<()>>>,
+    trouble: Arc<OnceLock<Trouble>>,
+    trials: u32,
+}
+
+impl Writer {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Why the load is to be stopped, as soon as there is a reason; it does not go away.
+    pub fn trouble(&self) -> Option<&Trouble> {
+        self.trouble.get()
+    }
+
+    /// May wait for what is under way; before the load begins.
+    pub fn begin_trial(&mut self, trial: Trial) -> TrialId {
+        self.trials += 1;
+        let id = TrialId(self.trials);
+        self.send(Message::Begin(id, trial));
+        id
+    }
+
+    /// Never waits. The interval has a cell for each operation of the trial. The last, partial one must be told as well:
+    /// the ticks of a trial together are the whole.
+    pub fn tick(&self, trial: TrialId, tick: Box<Tick>) {
+        self.try_send(Message::Tick(trial, tick));
+    }
+
+    /// Never waits. For samples that belong to no tick, such as those before the first.
+    pub fn samples(&self, trial: TrialId, samples: Vec<Sample>) {
+        self.try_send(Message::Samples(trial, samples));
+    }
+
+    /// Never waits.
+    pub fn events(&self, trial: TrialId, events: Vec<LogEvent>) {
+        self.try_send(Message::Events(trial, events));
+    }
+
+    /// Never waits.
+    pub fn note(&self, note: Note) {
+        self.try_send(Message::Note(note));
+    }
+
+    /// May wait for what is under way; after the load has ended.
+    pub fn end_trial(&self, trial: TrialId, end: End) {
+        self.send(Message::End(trial, Box::new(end)));
+    }
+
+    /// Writes how the run ended and leaves one file. An error tells why some of it is not there; what is can be read.
+    pub fn finish(mut self, outcome: Outcome) -> Result<PathBuf> {
+        self.send(Message::Finish(outcome));
+        match self.join() {
+            Some(Err(error)) => Err(Error::sqlite(&self.path, "write")(error)),
+            _ => Ok(std::mem::take(&mut self.path)),
+        }
+    }
+
+    fn send(&self, message: Message) {
+        let say = self.say.as_ref().expect("it is there until the writer is dropped");
+        say.send(message).expect("the thread listens until then");
+    }
+
+    fn try_send(&self, message: Message) {
+        let say = self.say.as_ref().expect("it is there until the writer is dropped");
+        match say.try_send(message) {
+            Ok(()) => {}
+            // The first trouble is told.
+            Err(TrySendError::Full(_)) => drop(self.trouble.set(Trouble::Behind)),
+            Err(TrySendError::Disconnected(_)) => unreachable!("the thread listens until then"),
+        }
+    }
+
+    fn join(&mut self) -> Option<rusqlite::Result<()>> {
+        drop(self.say.take());
+        self.thread.take().map(|it| it.join().expect("writing does not panic"))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Nobody is left to be told.
+        let _ = self.join();
+    }
+}
+
+/// The thread that writes.
+struct Clerk {
+    desk: Desk,
+    reserve: Option<Reserve>,
+    trouble: Arc<OnceLock<Trouble>>,
+    /// Why something was lost.
+    failure: Option<rusqlite::Error>,
+}
+
+impl Clerk {
+    fn serve(&mut self, said: &Receiver<Message>) {
+        let mut waiting = Vec::new();
+        loop {
+            let next = match waiting.is_empty() {
+                true => said.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                false => said.recv_timeout(REST),
+            };
+            let ends = matches!(next, Err(RecvTimeoutError::Disconnected));
+            let rests = next.is_err();
+            let counts =
+                !matches!(next, Ok(Message::Samples(..) | Message::Events(..) | Message::Note(_)) | Err(_));
+            waiting.extend(next);
+            if counts || rests || waiting.len() >= COMPANY {
+                self.write(&waiting);
+                waiting.clear();
+            }
+            if ends {
+                return;
+            }
+        }
+    }
+
+    /// Tries again with the room of the reserve.
+    fn write(&mut self, messages: &[Message]) {
+        if messages.is_empty() {
+            return;
+        }
+        let Err(error) = self.desk.write(messages) else { return };
+        // The first trouble is told.
+        let _ = self.trouble.set(match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Trouble::DiskFull,
+            _ => Trouble::Refused(error.to_string()),
+        });
+        self.reserve = None;
+        if let Err(error) = self.desk.write(messages) {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    fn close(self) -> rusqlite::Result<()> {
+        let closed = self.desk.close();
+        self.failure.map_or(closed, Err)
+    }
+}

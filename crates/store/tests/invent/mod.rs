@@ -1,0 +1,206 @@
+//! What might a run hold?
+
+use model::summary::Script;
+use model::{Code, Effort, EventKind, Failures, Interval, Latency, LogEvent, Measured, Nanos, Sample, Tick};
+use serde_json::json;
+use std::borrow::Cow;
+use std::fs;
+use std::path::PathBuf;
+use store::{Configuration, End, Header, Node, Outcome, Status, Trial};
+
+/// A directory that is removed with its contents.
+#[derive(Debug)]
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("pgdyno-store-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("there is room for temporary files");
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub fn header(name: &str) -> Header {
+    Header {
+        name: name.to_owned(),
+        text: "name: x # ☃\n".to_owned(),
+        experiment: json!({"name": name, "cells": [{"label": []}, {"label": []}]}),
+        machine: json!({"processors": 2}),
+        versions: vec![
+            ("postgres".to_owned(), "15.18".to_owned()),
+            ("pgbouncer".to_owned(), "1.18".to_owned()),
+        ],
+        seed: u64::MAX,
+        program: "0.1.0".to_owned(),
+        begun_ms: 1_795_262_011_000,
+    }
+}
+
+pub fn trial(number: u32) -> Trial {
+    let script = |name: &str, commands: &[&str]| Script {
+        name: name.to_owned(),
+        weight: 2,
+        commands: commands.iter().map(|&it| it.to_owned()).collect(),
+    };
+    let file = |text: String| Configuration { name: "x.conf".to_owned(), text };
+    let node = |name: &str, program: Option<&str>, configuration| Node {
+        name: name.to_owned(),
+        kind: "postgres".to_owned(),
+        version: "15.18".to_owned(),
+        program: program.map(str::to_owned),
+        entrance: "unix".to_owned(),
+        limits: json!({"cpu": 0.1}),
+        not_applied: vec!["cpu: no right to control groups".to_owned()],
+        configuration,
+    };
+    Trial {
+        cell: number,
+        label: vec![("pooler.mode".to_owned(), "session".to_owned())],
+        repetition: number,
+        position: number,
+        begun_ms: 1_795_262_012_000,
+        operations: vec![script("read", &[]), script("write", &["BEGIN", "UPDATE x"])],
+        nodes: vec![
+            node(
+                "pooler",
+                Some("/usr/sbin/pgbouncer"),
+                vec![file("[x]\n".to_owned()), file(format!("{number}"))],
+            ),
+            node("postgres", None, vec![file("[x]\n".to_owned())]),
+        ],
+    }
+}
+
+pub fn outcome(status: Status) -> Outcome {
+    Outcome { status, reason: Some("net(xx,25,10)".to_owned()), ended_ms: 1_795_262_013_000 }
+}
+
+pub fn end(status: Status, measured: Option<Measured>) -> End {
+    End { outcome: outcome(status), summary: Some(json!({"tps": 1.5})), valid: Some(true), measured }
+}
+
+/// The same numbers for the same seed: SplitMix64.
+#[derive(Debug)]
+pub struct Chance(pub u64);
+
+impl Chance {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let it = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        it ^ (it >> 31)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    /// About as a server answers: log-normal-like around a millisecond.
+    pub fn latency(&mut self, count: u64) -> Latency {
+        let mut it = Latency::new();
+        for _ in 0..count {
+            let bits = (0..4).map(|_| self.below(1 << 16)).sum::<u64>() as f64 / f64::from(1 << 18);
+            it.record(Nanos((1e5 * (8.0 * bits).exp()) as u64));
+        }
+        it
+    }
+
+    fn failures(&mut self) -> Failures {
+        let mut it = Failures::default();
+        let states = [*b"40P01", *b"53300", *b"57014"].map(Code::SqlState);
+        for _ in 0..self.below(5) {
+            let code = match self.below(5) {
+                0 => Code::RESET,
+                1 => Code::Http(503),
+                n => states[n as usize - 2],
+            };
+            it.add(code, 1 + self.below(100));
+        }
+        if self.below(3) == 0 {
+            (0..40).for_each(|n| it.count(Code::Net(n)));
+        }
+        it
+    }
+
+    /// Of [`trial`]'s operations.
+    pub fn tick(&mut self, second: u64) -> Tick {
+        let mut it = Interval::new(&[0, 2]);
+        it.from = Nanos(1_000_000_007 * second);
+        it.to = Nanos(1_000_000_007 * (second + 1));
+        it.begun = self.below(5000);
+        for cell in &mut it.cells {
+            let n = self.below(2000);
+            cell.response = self.latency(n);
+            cell.service = self.latency(n);
+            (cell.ok, cell.late, cell.dropped) = (n, self.below(3), self.below(9));
+            (cell.retried, cell.retries, cell.above_limit) = (self.below(3), self.below(9), self.below(9));
+            (cell.failed, cell.unknown) = (self.failures(), self.failures());
+            for statement in &mut cell.statements {
+                statement.service = self.latency(n);
+                (statement.failures, statement.retries) = (self.below(2), self.below(2));
+            }
+        }
+        let lags = self.below(10);
+        it.send_lag = self.latency(lags);
+        it.backlog_wait = self.latency(0);
+        it.connects = self.latency(2);
+        it.refused = self.failures();
+        Tick { second, interval: it, in_flight: self.below(100), samples: self.samples(60) }
+    }
+
+    pub fn samples(&mut self, count: usize) -> Vec<Sample> {
+        let series = ["pg_active", "pg_waiting", "cgroup_throttled"];
+        let at = self.below(1 << 40);
+        let sample = |n: usize| Sample {
+            at: Nanos(at + n as u64 / 20 * 1000),
+            node: Cow::Borrowed("postgres"),
+            series: Cow::Borrowed(series[n % 3]),
+            label: Cow::Owned(format!("{}", n / 3)),
+            value: if n % 4 == 0 { self.below(1000) as f64 / 7.0 } else { self.below(1 << 20) as f64 },
+        };
+        (0..count).map(sample).collect()
+    }
+
+    pub fn events(&mut self, count: usize) -> Vec<LogEvent> {
+        let event = |n: usize| LogEvent {
+            at: Nanos(self.below(1 << 40)),
+            node: "postgres".to_owned(),
+            kind: [EventKind::Deadlock, EventKind::Other, EventKind::TooManyConnections][n % 3],
+            code: (n % 2 == 0).then(|| "40P01".to_owned()),
+            text: "обнаружена взаимоблокировка".to_owned(),
+        };
+        (0..count).map(event).collect()
+    }
+
+    /// What these ticks were together.
+    pub fn measured(&mut self, ticks: &[Tick]) -> Measured {
+        let mut interval = ticks[0].interval.clone();
+        ticks[1..].iter().for_each(|it| interval.merge(&it.interval));
+        (interval.from, interval.to) = (Nanos(5), Nanos(1 << 50));
+        let effort = |n: u64| Effort {
+            user: Nanos(n),
+            starved: (n > 5).then_some(Nanos(9)),
+            wakeups: 7,
+            wall: Nanos(1 << 50),
+            ..Effort::default()
+        };
+        Measured {
+            window: Nanos(1 << 33),
+            interval,
+            clients: (0..200).map(|_| self.below(100_000)).collect(),
+            efforts: vec![effort(3), effort(8)],
+            connecting: Nanos(77),
+            aborted: 2,
+            jitter: self.latency(30),
+            suspended: Nanos(1),
+            stolen: None,
+            exhausted: 3,
+        }
+    }
+}

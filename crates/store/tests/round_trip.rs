@@ -1,0 +1,140 @@
+//! Does what was written come back?
+
+mod invent;
+
+use invent::{Chance, Folder, end, header, outcome, trial};
+use model::{Interval, Latency, Packer, Tick};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use store::{Note, Run, State, Status, TrialId};
+
+/// Everything in it, as text.
+fn told(it: &Tick) -> String {
+    format!("{} {} {} {:?}", it.second, it.in_flight, told_interval(&it.interval), it.samples)
+}
+
+fn told_interval(it: &Interval) -> String {
+    let mut packer = Packer::new();
+    let mut pack = |it: &Latency| format!("{:?}", packer.pack(it));
+    let mut all = format!("{:?} {:?} {} {:?}", it.from, it.to, it.begun, it.refused);
+    for it in [&it.send_lag, &it.backlog_wait, &it.connects] {
+        all += &pack(it);
+    }
+    for it in &it.cells {
+        let counts = (it.ok, it.late, it.dropped, it.retried, it.retries, it.above_limit);
+        all += &format!("{counts:?} {:?} {:?}", it.failed, it.unknown);
+        all += &pack(&it.response);
+        all += &pack(&it.service);
+        for it in &it.statements {
+            all += &format!("{} {} {}", it.failures, it.retries, pack(&it.service));
+        }
+    }
+    all
+}
+
+#[test]
+fn what_was_written_comes_back() {
+    let folder = Folder::new("round");
+    let header = header("round-trip");
+    let mut chance = Chance(7);
+    let mut writer = store::create(&folder.0, &header).expect("there is room");
+    let path = writer.path().to_owned();
+    let mut expected = Vec::new();
+    let mut ids = Vec::new();
+    for number in 0..2 {
+        let trial = trial(number);
+        let id = writer.begin_trial(trial.clone());
+        let before = chance.samples(3);
+        writer.samples(id, before.clone());
+        let ticks: Vec<Tick> = (0..5).map(|second| chance.tick(second)).collect();
+        let events = chance.events(4);
+        // As many as may be under way: more would be too fast for a slow disk.
+        for it in &ticks {
+            writer.tick(id, Box::new(it.clone()));
+        }
+        writer.events(id, events.clone());
+        let note = Note { trial: Some(id), subject: "probe".to_owned(), text: "no right".to_owned() };
+        writer.note(note.clone());
+        let measured = chance.measured(&ticks);
+        writer.end_trial(id, end(Status::Complete, Some(measured.clone())));
+        assert_eq!(writer.trouble(), None);
+        ids.push(id);
+        expected.push((trial, before, ticks, events, note, measured));
+    }
+    let running = Run::open(&path).expect("it is a run");
+    assert_eq!(running.state().expect("it can be read"), State::Running);
+    drop(running);
+    assert_eq!(writer.finish(outcome(Status::Complete)).expect("all was written"), path);
+
+    let run = Run::open(&path).expect("it is a run");
+    assert_eq!(run.header().expect("it can be read"), header);
+    assert_eq!(run.state().expect("it can be read"), State::Ended(outcome(Status::Complete)));
+    let trials = run.trials().expect("they can be read");
+    assert_eq!(trials.iter().map(|it| it.id).collect::<Vec<_>>(), [TrialId(1), TrialId(2)]);
+    let mut notes = Vec::new();
+    for (it, (trial, before, ticks, events, note, measured)) in trials.iter().zip(expected) {
+        assert_eq!(it.trial, trial);
+        assert_eq!(it.state, State::Ended(outcome(Status::Complete)));
+        assert_eq!((it.valid, &it.summary), (Some(true), &Some(serde_json::json!({"tps": 1.5}))));
+        let back: Vec<String> = run.ticks(it.id).unwrap().map(|it| told(&it.unwrap())).collect();
+        assert_eq!(back, ticks.iter().map(told).collect::<Vec<_>>());
+        let samples: Vec<_> = before.into_iter().chain(ticks.into_iter().flat_map(|it| it.samples)).collect();
+        assert_eq!(run.samples(it.id, None).unwrap(), samples);
+        let one: Vec<_> = samples.iter().filter(|it| it.series == "pg_waiting").cloned().collect();
+        assert_eq!(run.samples(it.id, Some("pg_waiting")).unwrap(), one);
+        assert_eq!(run.events(it.id).unwrap(), events);
+        notes.push(note);
+        let back = run.measured(it.id).unwrap().expect("it was told");
+        assert_eq!(told_interval(&back.interval), told_interval(&measured.interval));
+        let rest = |it: &model::Measured| {
+            let jitter = Packer::new().pack(&it.jitter);
+            format!(
+                "{:?}",
+                (
+                    it.window,
+                    &it.clients,
+                    &it.efforts,
+                    it.connecting,
+                    it.aborted,
+                    jitter,
+                    it.suspended,
+                    it.stolen,
+                    it.exhausted
+                )
+            )
+        };
+        assert_eq!(rest(&back), rest(&measured));
+    }
+    assert_eq!(run.notes().unwrap(), notes);
+    drop(run);
+
+    let files: Vec<_> = fs::read_dir(&folder.0).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(files, [path.file_name().unwrap()], "one file, nothing beside it");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn two_writers_get_two_files() {
+    let folder = Folder::new("two");
+    let writers: Vec<_> = (0..3).map(|_| store::create(&folder.0, &header("same")).unwrap()).collect();
+    let names: Vec<_> = writers.iter().map(|it| it.path().file_name().unwrap().to_owned()).collect();
+    let stem = "same-20261121T115331Z";
+    assert_eq!(
+        names,
+        [format!("{stem}.dyno"), format!("{stem}-2.dyno"), format!("{stem}-3.dyno")].map(Into::into)
+            as [std::ffi::OsString; 3]
+    );
+}
+
+#[test]
+fn a_dropped_writer_leaves_an_interrupted_run() {
+    let folder = Folder::new("dropped");
+    let mut writer = store::create(&folder.0, &header("dropped")).unwrap();
+    let path = writer.path().to_owned();
+    let id = writer.begin_trial(trial(0));
+    writer.events(id, Chance(1).events(2));
+    drop(writer);
+    let run = Run::open(&path).unwrap();
+    assert_eq!(run.events(id).unwrap().len(), 2);
+    assert!(run.measured(id).unwrap().is_none());
+}
