@@ -1,20 +1,18 @@
-//! How are the groups of one keeper made, entered and removed?
+//! How are the groups of one keeper made and removed?
 //!
 //! All are below `pgdyno-<pid of the keeper>`, itself below the group that we are in. In version 2 a group with processes of
 //! its own cannot hand controllers down, so there it is below the nearest group above us that can.
 
 use super::device::disk_behind;
+use super::entrance::{Entrance, Place, refused};
 use super::writes::writes;
 use super::{Group, Limit, NotApplied, Version, Why};
 use crate::host::{Cgroups, Controller};
 use model::plan::Limits;
-use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
-use rustix::thread::{CpuSet, sched_setaffinity};
 use std::collections::HashMap;
-use std::fs::{DirBuilder, File, OpenOptions, read_to_string};
-use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write as _};
-use std::os::fd::AsFd;
+use std::fs::{DirBuilder, OpenOptions, read_to_string};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -51,31 +49,6 @@ struct Node {
     not_applied: Vec<NotApplied>,
 }
 
-/// A directory of a node, in one hierarchy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    controller: String,
-    directory: PathBuf,
-    /// Which hold only inside it.
-    limits: Vec<Limit>,
-}
-
-/// What a process must do between fork and exec to be limited from its first instruction on.
-#[derive(Debug)]
-pub(crate) struct Entrance {
-    /// `cgroup.procs` of each group.
-    doors: Vec<(File, Place)>,
-    /// Where there is no group for it.
-    affinity: Option<CpuSet>,
-    /// Failures: which door, and `errno`.
-    report: (PipeReader, PipeWriter),
-    pub not_applied: Vec<NotApplied>,
-    version: Version,
-}
-
-/// Stands for a door in a report: the affinity could not be set.
-const AFFINITY: u8 = u8::MAX;
-
 impl Groups {
     /// For nodes whose files are below `directory`. Removes what dead keepers have left.
     pub fn new(cgroups: Cgroups, directory: &Path, note: Option<PathBuf>) -> Groups {
@@ -83,7 +56,7 @@ impl Groups {
             remove_stale(&controller.directory);
         }
         Groups {
-            version: if cgroups.v1.is_empty() { Version::V2 } else { Version::V1 },
+            version: version(&cgroups),
             cgroups,
             name: format!("{PREFIX}{}", std::process::id()),
             directory: directory.to_owned(),
@@ -105,27 +78,8 @@ impl Groups {
             let (places, not_applied) = self.make_all(node, limits);
             self.nodes.insert(node.to_owned(), Node { limits: limits.clone(), places, not_applied });
         }
-        let Node { places, mut not_applied, .. } = self.nodes[node].clone();
-        let mut doors = Vec::new();
-        for place in places {
-            let path = place.directory.join("cgroup.procs");
-            match OpenOptions::new().write(true).open(&path) {
-                Ok(door) => doors.push((door, place)),
-                Err(error) => not_applied.extend(place.not_applied(&refused(&path, &error))),
-            }
-        }
-        let mut affinity = None;
-        if !limits.cpus.is_empty() {
-            // A group for processors cannot be left; without one the process is at least told where to run.
-            not_applied.retain(|it| it.limit != Limit::Cpus);
-            match processors(&limits.cpus) {
-                Ok(_) if doors.iter().any(|it| it.1.limits.contains(&Limit::Cpus)) => {}
-                Ok(set) => affinity = Some(set),
-                Err(why) => not_applied.push(NotApplied { limit: Limit::Cpus, why }),
-            }
-        }
-        not_applied.sort_by_key(|it| it.limit);
-        Ok(Entrance { doors, affinity, report: io::pipe()?, not_applied, version: self.version })
+        let Node { places, not_applied, .. } = self.nodes[node].clone();
+        Entrance::new(self.version, places, &limits.cpus, not_applied)
     }
 
     fn make_all(&mut self, node: &str, limits: &Limits) -> (Vec<Place>, Vec<NotApplied>) {
@@ -264,16 +218,8 @@ impl Groups {
     /// Puts a running process, with all its threads, where its limits hold; what it has already is not counted.
     pub fn put(&mut self, pid: u32, limits: &Limits) -> io::Result<(Option<Group>, Vec<NotApplied>)> {
         // Its processors are told to its threads: a group would be harder to leave again.
-        let groups = self.prepare(GENERATOR, &Limits { cpus: Vec::new(), ..limits.clone() })?;
-        let mut not_applied = groups.not_applied;
-        let mut inside = Vec::new();
-        for (mut door, place) in groups.doors {
-            match door.write_all(pid.to_string().as_bytes()) {
-                Ok(()) => inside.push(place),
-                Err(error) => not_applied.extend(place.not_applied(&refused(&place.directory, &error))),
-            }
-        }
-        Ok((group(self.version, &inside), not_applied))
+        let entrance = self.prepare(GENERATOR, &Limits { cpus: Vec::new(), ..limits.clone() })?;
+        Ok(entrance.put(pid))
     }
 
     /// Puts a process back into the groups that we ourselves are in.
@@ -305,85 +251,10 @@ impl Groups {
     }
 }
 
-impl Entrance {
-    /// Called between fork and exec: makes system calls only.
-    pub fn enter(&self) {
-        let fail = |which: u8, error: Errno| {
-            let _ = rustix::io::write(self.report.1.as_fd(), &[which, error.raw_os_error() as u8]);
-        };
-        for (which, (door, _)) in self.doors.iter().enumerate() {
-            // Zero is whoever writes it.
-            if let Err(error) = rustix::io::write(door.as_fd(), b"0") {
-                fail(which as u8, error);
-            }
-        }
-        if let Some(set) = &self.affinity
-            && let Err(error) = sched_setaffinity(None, set)
-        {
-            fail(AFFINITY, error);
-        }
-    }
-
-    /// After the process has begun: where it is, and what does not hold.
-    pub fn result(self) -> (Option<Group>, Vec<NotApplied>) {
-        let Entrance { doors, report: (mut report, ours), mut not_applied, version, .. } = self;
-        drop(ours);
-        let mut failures = Vec::new();
-        let _ = report.read_to_end(&mut failures);
-        let mut inside: Vec<Place> = doors.into_iter().map(|it| it.1).collect();
-        let mut outside = Vec::new();
-        for failure in failures.chunks_exact(2) {
-            let error = io::Error::from_raw_os_error(i32::from(failure[1]));
-            match inside.get(usize::from(failure[0])) {
-                Some(place) => {
-                    not_applied.extend(place.not_applied(&refused(&place.directory, &error)));
-                    outside.push(usize::from(failure[0]));
-                }
-                None => not_applied.push(NotApplied {
-                    limit: Limit::Cpus,
-                    why: Why::NoSuchProcessors(format!("sched_setaffinity: {error}")),
-                }),
-            }
-        }
-        outside.iter().rev().for_each(|&it| drop(inside.remove(it)));
-        (group(version, &inside), not_applied)
-    }
-}
-
-impl Place {
-    fn not_applied<'a>(&'a self, why: &'a Why) -> impl Iterator<Item = NotApplied> + 'a {
-        self.limits.iter().map(|&limit| NotApplied { limit, why: why.clone() })
-    }
-}
-
-fn group(version: Version, places: &[Place]) -> Option<Group> {
-    let directories = places.iter().map(|it| (it.controller.clone(), it.directory.clone())).collect();
-    (!places.is_empty()).then_some(Group { version, directories })
-}
-
-/// The set of these processors, all of which must be there.
-pub(crate) fn processors(numbers: &[u32]) -> Result<CpuSet, Why> {
-    let online = read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let mut set = CpuSet::new();
-    for &number in numbers {
-        if !in_list(&online, number) || number as usize >= CpuSet::MAX_CPU {
-            return Err(Why::NoSuchProcessors(format!(
-                "there is no processor {number}; there are {}",
-                online.trim()
-            )));
-        }
-        set.set(number as usize);
-    }
-    Ok(set)
-}
-
-/// Whether a list such as `0-3,8` has a number; `cpuset(7)`, List format.
-fn in_list(list: &str, number: u32) -> bool {
-    list.trim().split(',').any(|it| {
-        let (first, last) = it.split_once('-').unwrap_or((it, it));
-        let within = |(first, last): (u32, u32)| (first..=last).contains(&number);
-        first.parse().ok().zip(last.parse().ok()).is_some_and(within)
-    })
+/// The one that has the controllers: in a hybrid system one has them all, and the other is there for other purposes.
+fn version(of: &Cgroups) -> Version {
+    let limiting = |it: &Controller| matches!(it.name.as_str(), "cpu" | "memory" | "blkio");
+    if of.v1.iter().any(limiting) || of.v2.is_empty() { Version::V1 } else { Version::V2 }
 }
 
 /// Removes the groups that a dead keeper has noted, and ends what still runs in them; false if some are still there.
@@ -449,6 +320,127 @@ fn write(path: &Path, value: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes())
 }
 
-fn refused(path: &Path, error: &io::Error) -> Why {
-    Why::Refused { path: path.to_owned(), error: error.to_string() }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree of plain files in place of version 2, in which the kernel would have made the files.
+    struct Tree(PathBuf);
+
+    impl Tree {
+        fn new(name: &str, files: &[&str]) -> Tree {
+            let tree = Tree(std::env::temp_dir().join(format!("stack-{name}-{}", std::process::id())));
+            for file in files {
+                let path = tree.0.join(file.replace("OURS", &format!("{PREFIX}{}", std::process::id())));
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, "").unwrap();
+            }
+            tree
+        }
+
+        fn text(&self, file: &str) -> String {
+            read_to_string(self.0.join(file)).unwrap_or_else(|it| it.kind().to_string())
+        }
+    }
+
+    impl Drop for Tree {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// Shows what was told to the kernel, and what could not be.
+    fn check(name: &str, files: &[&str], limits: &Limits, expected: &[(&str, &str)], not: &[&str]) {
+        let tree = Tree::new(name, files);
+        let directory = tree.0.join("slice/scope");
+        let controller =
+            |name: &str| Controller { name: name.to_owned(), directory: directory.clone(), writable: true };
+        let cgroups = Cgroups { v1: Vec::new(), v2: ["cpu", "memory", "io"].map(controller).to_vec() };
+        let mut groups = Groups::new(cgroups, Path::new("/nowhere"), None);
+        let entrance = groups.prepare("node", limits).unwrap();
+        entrance.enter();
+        let (group, not_applied) = entrance.result();
+        for (file, text) in expected {
+            let ours = file.replace("OURS", &groups.name);
+            assert_eq!(tree.text(&ours), *text, "{name}: {file}");
+        }
+        let told: Vec<String> =
+            not_applied.iter().map(|it| it.to_string().replace(tree.0.to_str().unwrap(), "")).collect();
+        assert_eq!(told, not, "{name}");
+        assert_eq!(group.is_some(), expected.iter().any(|it| it.0.ends_with("cgroup.procs")), "{name}");
+    }
+
+    #[test]
+    fn version_2() {
+        let limits =
+            Limits { cpu: Some(0.1), memory: Some(1 << 20), read_iops: Some(5), ..Limits::default() };
+        let no_disk = "read_iops is not limited: /nowhere: No such file or directory (os error 2)";
+        let alone = [
+            "slice/scope/cgroup.subtree_control",
+            "slice/scope/OURS/cgroup.subtree_control",
+            "slice/scope/OURS/node/cgroup.procs",
+            "slice/scope/OURS/node/cpu.max",
+            "slice/scope/OURS/node/memory.max",
+        ];
+        let expected = [
+            // Written one by one, each over the other, in a plain file.
+            ("slice/scope/cgroup.subtree_control", "+memory"),
+            ("slice/scope/OURS/cgroup.subtree_control", "+memory"),
+            ("slice/scope/OURS/node/cpu.max", "1000 10000"),
+            ("slice/scope/OURS/node/memory.max", "1048576"),
+            ("slice/scope/OURS/node/cgroup.procs", "0"),
+        ];
+        check("alone", &alone, &limits, &expected, &[no_disk]);
+        // A group with processes of its own refuses, here by a directory in the file's place: the one above serves.
+        let beside = [
+            "slice/cgroup.subtree_control",
+            "slice/scope/cgroup.subtree_control/refuses",
+            "slice/OURS/cgroup.subtree_control",
+            "slice/OURS/node/cgroup.procs",
+            "slice/OURS/node/cpu.max",
+            "slice/OURS/node/memory.max",
+        ];
+        let expected = [
+            ("slice/OURS/node/cpu.max", "1000 10000"),
+            ("slice/OURS/node/memory.max", "1048576"),
+            ("slice/OURS/node/cgroup.procs", "0"),
+        ];
+        check("beside", &beside, &limits, &expected, &[no_disk]);
+        let none = ["slice/scope/cgroup.procs"];
+        let refused = |limit: &str| {
+            format!(
+                "{limit} is not limited: /slice/scope/cgroup.subtree_control: No such file or directory (os error 2)"
+            )
+        };
+        check("none", &none, &limits, &[], &[&refused("cpu"), &refused("memory"), no_disk]);
+    }
+
+    #[test]
+    fn versions() {
+        let check = |v1: &[&str], v2: &[&str], expected: Version| {
+            let all = |them: &[&str]| {
+                let one = |it: &&str| Controller {
+                    name: (*it).to_owned(),
+                    directory: PathBuf::new(),
+                    writable: true,
+                };
+                them.iter().map(one).collect()
+            };
+            assert_eq!(version(&Cgroups { v1: all(v1), v2: all(v2) }), expected, "{v1:?} {v2:?}");
+        };
+        check(&[], &[], Version::V1);
+        check(&["cpu", "memory"], &[], Version::V1);
+        check(&[], &["cpu", "memory"], Version::V2);
+        check(&["pids"], &["cpu", "memory"], Version::V2);
+    }
+
+    #[test]
+    fn keepers() {
+        let check = |name: &str, expected| assert_eq!(keeper_of(Some(name)), expected, "{name}");
+        check("pgdyno-17", Some(17));
+        check("pgdyno-", None);
+        check("pgdyno-17x", None);
+        check("user.slice", None);
+        assert!(!is_dead(1) && is_dead(std::process::id()));
+    }
 }

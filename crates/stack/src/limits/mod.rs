@@ -1,12 +1,14 @@
 //! What may a node use of the machine, and which of its limits could not be applied?
 
 mod device;
+mod entrance;
 mod group;
 pub(crate) mod groups;
 mod usage;
 mod writes;
 
 pub use device::{Disk, disk_behind};
+pub(crate) use entrance::processors;
 pub use group::{Group, Version};
 pub use usage::{Io, Source, Usage, read_cpu_stat};
 

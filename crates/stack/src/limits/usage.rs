@@ -156,44 +156,58 @@ mod tests {
             assert_eq!(usage, expected, "{texts:?}");
         };
         check(&[], Usage::default());
-        // Linux 6.18, version 1: a shell that spun for a second at a quota of a tenth.
+        // Version 1, captured with Linux 6.18: 200 reads and three writes of 4 KiB past the cache, a second of spinning at
+        // a tenth of a processor, then more memory than the 32 MiB allowed.
         check(
             &[
                 (
                     Source::CpuStat,
-                    "nr_periods 101\nnr_throttled 99\nthrottled_time 1801234567\nnr_bursts 0\nburst_time 0\n",
+                    "nr_periods 140\nnr_throttled 129\nthrottled_time 1002647018\nnr_bursts 0\nburst_time 0\n",
                 ),
-                (Source::CpuUsage, "102345678\n"),
-                (Source::Memory, "1228800\n"),
+                (Source::CpuUsage, "137395125\n"),
+                (Source::Memory, "135168\n"),
                 (Source::MemoryPeak, "33554432\n"),
                 (Source::MemoryLimit, "33554432\n"),
-                (Source::MemoryFailures, "28\n"),
+                (Source::MemoryFailures, "125\n"),
                 (Source::MemoryEvents, "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"),
                 (
                     Source::IoServiced,
-                    "254:0 Read 412\n254:0 Write 3\n254:0 Sync 415\n254:0 Async 0\n254:0 Discard 0\n\
-                     254:0 Total 415\n7:0 Read 8\n7:0 Total 8\nTotal 423\n",
+                    "254:0 Read 200\n254:0 Write 3\n254:0 Sync 207\n254:0 Async 0\n254:0 Discard 4\n\
+                     254:0 Total 207\nTotal 207\n",
                 ),
                 (
                     Source::IoBytes,
-                    "254:0 Read 3375104\n254:0 Write 12288\n254:0 Total 3387392\nTotal 3387392\n",
+                    "254:0 Read 819200\n254:0 Write 12288\n254:0 Sync 1650688\n254:0 Async 0\n\
+                     254:0 Discard 819200\n254:0 Total 1650688\nTotal 1650688\n",
                 ),
             ],
             Usage {
-                cpu_seconds: Some(0.102_345_678),
-                periods: Some(101),
-                throttled: Some(99),
-                throttled_seconds: Some(1.801_234_567),
-                memory: Some(1_228_800),
+                cpu_seconds: Some(0.137_395_125),
+                periods: Some(140),
+                throttled: Some(129),
+                throttled_seconds: Some(1.002_647_018),
+                memory: Some(135_168),
                 memory_peak: Some(33_554_432),
                 memory_limit: Some(33_554_432),
-                memory_failures: Some(28),
+                memory_failures: Some(125),
                 oom_kills: Some(1),
-                io: Some(Io { reads: 420, writes: 3, read: 3_375_104, written: 12_288 }),
+                io: Some(Io { reads: 200, writes: 3, read: 819_200, written: 12_288 }),
             },
         );
-        check(&[(Source::MemoryLimit, "9223372036854771712\n")], Usage::default());
-        // Version 2.
+        // Two disks; the bound that the root group shows.
+        check(
+            &[
+                (Source::IoServiced, "254:0 Read 2\n254:0 Total 2\n7:0 Read 8\n7:0 Write 1\nTotal 11\n"),
+                (Source::MemoryLimit, "9223372036854771712\n"),
+            ],
+            Usage { io: Some(Io { reads: 10, writes: 1, ..Io::default() }), ..Usage::default() },
+        );
+        // Version 2, captured likewise, in a group without controllers.
+        check(
+            &[(Source::CpuStat, "usage_usec 137395\nuser_usec 111392\nsystem_usec 26002\nnice_usec 0\n")],
+            Usage { cpu_seconds: Some(0.137_395), ..Usage::default() },
+        );
+        // Version 2 with all controllers, in the form of cgroup-v2.rst.
         check(
             &[
                 (

@@ -8,8 +8,8 @@
 
 use super::launch::{Launch, Sig, User};
 use super::protocol::{End, NodeId, Order, Word};
-use crate::limits::groups::{self, Groups, processors};
-use crate::limits::{Group, Limit, NotApplied, Why};
+use crate::limits::groups::{self, Groups};
+use crate::limits::{Group, Limit, NotApplied, Why, processors};
 use model::plan::Limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FlockOperation, flock};
