@@ -18,7 +18,7 @@ pub use mistake::{Mistake, Mistakes, Source, Span};
 
 use mistake::quote;
 use model::Nanos;
-use model::plan::{Cell, Experiment};
+use model::plan::{Cell, Experiment, Setup};
 use model::summary::QueryMode;
 use std::fmt;
 use std::io;
@@ -43,9 +43,10 @@ pub struct Grammars<'a> {
     pub schedule: &'a dyn Fn(&str) -> Result<Nanos, Vec<Complaint>>,
     /// A script in pgbench's language.
     pub script: &'a dyn Fn(&str, QueryMode) -> Result<(), Vec<Complaint>>,
-    /// A stop rule.
-    pub rule: &'a dyn Fn(&str) -> Result<(), Vec<Complaint>>,
-    pub objective: &'a dyn Fn(&str) -> Result<(), Vec<Complaint>>,
+    /// A stop rule; it may name what the setup has.
+    pub rule: &'a dyn Fn(&str, &Setup) -> Result<(), Vec<Complaint>>,
+    /// An objective, likewise.
+    pub objective: &'a dyn Fn(&str, &Setup) -> Result<(), Vec<Complaint>>,
 }
 
 impl fmt::Debug for Grammars<'_> {

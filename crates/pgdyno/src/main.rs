@@ -1,10 +1,14 @@
 //! `pgdyno`: a dynamometer for PostgreSQL systems. This file: which command, and with which exit status?
 
 mod bench;
+mod check;
 mod demo;
 mod doctor;
+mod init;
 mod measure;
+mod mistakes;
 mod schedule;
+mod schema;
 mod voice;
 
 use clap::{Parser, Subcommand};
@@ -25,6 +29,15 @@ enum Command {
     /// Measure a server, with pgbench's options and scripts
     #[command(disable_help_flag = true)]
     Bench(Rest),
+    /// Tell all mistakes in an experiment file, or what it would run
+    #[command(disable_help_flag = true)]
+    Check(Rest),
+    /// Write an experiment file to begin with
+    #[command(disable_help_flag = true)]
+    Init(Rest),
+    /// Print the JSON Schema of experiment files, for editors
+    #[command(disable_help_flag = true)]
+    Schema(Rest),
     /// Preview a schedule of arrivals
     #[command(disable_help_flag = true)]
     Schedule(Rest),
@@ -54,6 +67,9 @@ fn main() -> ExitCode {
     }
     match Args::parse().command {
         Command::Bench(it) => bench::main("pgdyno bench", &it.args),
+        Command::Check(it) => check::main(&it.args),
+        Command::Init(it) => init::main(&it.args),
+        Command::Schema(it) => schema::main(&it.args),
         Command::Schedule(it) => schedule::main(&it.args),
         Command::Demo(it) => demo::main(&it.args),
         Command::Doctor(it) => doctor::main(&it.args),

@@ -46,14 +46,14 @@ impl Maker<'_> {
         let (load, lasting) = self.load(&file.load);
         let operations = self.operations(file.operations.0, load.query_mode);
         self.through_poolers(&stack, &load, &operations);
-        let Request { grammars, .. } = *self.request;
-        for (i, it) in file.objectives.iter().enumerate() {
-            self.foreign("objectives", i, it, (grammars.objective)(it));
-        }
-        for (i, it) in file.stop.iter().enumerate() {
-            self.foreign("stop", i, it, (grammars.rule)(it));
-        }
         let setup = Setup { stack, dataset, operations, load, objectives: file.objectives, stop: file.stop };
+        let Request { grammars, .. } = *self.request;
+        for (i, it) in setup.objectives.iter().enumerate() {
+            self.foreign("objectives", i, it, (grammars.objective)(it, &setup));
+        }
+        for (i, it) in setup.stop.iter().enumerate() {
+            self.foreign("stop", i, it, (grammars.rule)(it, &setup));
+        }
         Made { name, seed, repeat: file.repeat.unwrap_or(1), setup, lasting }
     }
 

@@ -1,0 +1,283 @@
+//! `pgdyno check`: what would an experiment file run, and what is wrong with it?
+
+use crate::mistakes;
+use crate::voice::plain;
+use analysis::rule::Scene;
+use clap::Parser;
+use experiment::{Complaint, Grammars, Mistakes, Plan, Request};
+use load::{schedule, script};
+use model::plan::{Entrance, Kind, Limits, LoadModel, Node, Setup};
+use model::summary::QueryMode;
+use model::{Nanos, Spacing};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Tells all mistakes in an experiment file, or what it would run. Starts nothing.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "pgdyno check")]
+struct Args {
+    /// The experiment, in YAML; `pgdyno init` writes one to begin with
+    file: PathBuf,
+    /// Set a value of the file, such as pooler.size=24 or load.clients=[8,16]; several times
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+    /// Apply the file's section `quick`
+    #[arg(long)]
+    quick: bool,
+}
+
+/// Why there is no plan.
+#[derive(Debug)]
+pub enum Refused {
+    /// The file cannot be read.
+    Unreadable(String),
+    Wrong(Mistakes),
+}
+
+impl Refused {
+    /// Says so on standard error; the exit status is 2.
+    pub fn tell(&self, program: &str) -> ExitCode {
+        match self {
+            Refused::Unreadable(why) => eprintln!("{program}: error: {why}"),
+            Refused::Wrong(all) => eprint!("{}", mistakes::text(all, mistakes::colour())),
+        }
+        ExitCode::from(2)
+    }
+}
+
+/// Reads an experiment file; nothing is started.
+pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, Refused> {
+    let unreadable =
+        |error| Refused::Unreadable(format!("cannot read {}: {}", path.display(), plain(&error)));
+    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let grammars =
+        Grammars { schedule: &lasting, script: &script_mistakes, rule: &rule, objective: &objective };
+    let request =
+        Request { path, text: &text, sets, quick, grammars, read: &|path| fs::read_to_string(path) };
+    experiment::read(&request).map_err(Refused::Wrong)
+}
+
+fn lasting(text: &str) -> Result<Nanos, Vec<Complaint>> {
+    let complaint = |it: schedule::Mistake| Complaint {
+        at: it.at,
+        found: it.found,
+        instead: format!("write {}", it.write),
+    };
+    match schedule::parse(text) {
+        Ok(curve) => Ok(curve.lasting()),
+        Err(all) => Err(all.list.into_iter().map(complaint).collect()),
+    }
+}
+
+fn rule(text: &str, setup: &Setup) -> Result<(), Vec<Complaint>> {
+    analysis::rule::parse(text, &Scene::of(setup)).map(|_| ()).map_err(|it| vec![complaint(text, it)])
+}
+
+fn objective(text: &str, setup: &Setup) -> Result<(), Vec<Complaint>> {
+    let operations = Scene::of(setup).operations;
+    analysis::objective::parse(text, &operations).map(|_| ()).map_err(|it| vec![complaint(text, it)])
+}
+
+/// The caret stands below the part that is quoted, or below one letter.
+fn complaint(text: &str, it: analysis::rule::Complaint) -> Complaint {
+    let rest = text.get(it.offset..).unwrap_or_default();
+    let quoted = it.found.split('`').nth(1).filter(|part| !part.is_empty() && rest.starts_with(part));
+    let length = quoted.map_or_else(|| rest.chars().next().map_or(0, char::len_utf8), str::len);
+    let instead = format!("write {}", it.instead.trim_start_matches("write "));
+    Complaint { at: it.offset..it.offset + length, found: it.found, instead }
+}
+
+fn script_mistakes(text: &str, mode: QueryMode) -> Result<(), Vec<Complaint>> {
+    let mode = match mode {
+        QueryMode::Simple => script::Mode::Simple,
+        QueryMode::Extended => script::Mode::Extended,
+        QueryMode::Prepared => script::Mode::Prepared,
+    };
+    let complaint = |it: script::Diagnostic| {
+        let line: usize =
+            text.split_inclusive('\n').take((it.line as usize).saturating_sub(1)).map(str::len).sum();
+        let before = it.text.chars().take((it.column as usize).saturating_sub(1));
+        let start = (line + before.map(char::len_utf8).sum::<usize>()).min(text.len());
+        let end = text[start..].chars().next().map_or(start, |c| start + c.len_utf8());
+        let at = if it.line == 0 { 0..0 } else { start..end };
+        Complaint { at, found: it.message, instead: it.hint }
+    };
+    let source = script::Source { name: "", text, weight: 1 };
+    let parsed = script::parse(&[source], mode, false, &[]);
+    parsed.map(|_| ()).map_err(|all| all.into_iter().map(complaint).collect())
+}
+
+/// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and for mistakes in the file.
+pub fn main(args: &[String]) -> ExitCode {
+    let name = std::iter::once("pgdyno check");
+    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+        Ok(args) => args,
+        Err(error) => {
+            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    match read(&args.file, &args.sets, args.quick) {
+        Ok(plan) => {
+            print!("{}", overview(&plan));
+            ExitCode::SUCCESS
+        }
+        Err(refused) => refused.tell("pgdyno check"),
+    }
+}
+
+/// What a plan would run, in lines.
+pub fn overview(plan: &Plan) -> String {
+    let it = &plan.experiment;
+    let mut out = format!("{}\n\n", it.name);
+    let mut chains: Vec<(String, usize)> = Vec::new();
+    for cell in &it.cells {
+        let chain = chain(&cell.setup);
+        match chains.iter_mut().find(|it| it.0 == chain) {
+            Some((_, count)) => *count += 1,
+            None => chains.push((chain, 1)),
+        }
+    }
+    for (i, (chain, count)) in chains.iter().enumerate() {
+        let label = if i == 0 { "stack" } else { "" };
+        let cells = match chains.len() {
+            1 => String::new(),
+            _ => format!("  ({count} cell{})", plural(*count)),
+        };
+        let _ = writeln!(out, "{label:10}{chain}{cells}");
+    }
+    let mut loads: Vec<String> = Vec::new();
+    it.cells.iter().map(|cell| load_words(&cell.setup)).for_each(|it| {
+        if !loads.contains(&it) {
+            loads.push(it);
+        }
+    });
+    for (i, load) in loads.iter().enumerate() {
+        let _ = writeln!(out, "{:10}{load}", if i == 0 { "load" } else { "" });
+    }
+    let trials = it.cells.len() * it.repeat as usize;
+    let _ = writeln!(
+        out,
+        "{:10}{} cell{} × {} = {trials} trial{}",
+        "matrix",
+        it.cells.len(),
+        plural(it.cells.len()),
+        it.repeat,
+        plural(trials)
+    );
+    if let Some(cell) = it.baseline.and_then(|i| it.cells.get(i)) {
+        let label: Vec<String> = cell.label.iter().map(|(axis, it)| format!("{axis}: {it}")).collect();
+        let _ = writeln!(out, "{:10}{}", "baseline", label.join(", "));
+    }
+    let whole = plan.lasting.iter().map(|lasting| lasting.0 as f64 * f64::from(it.repeat)).sum::<f64>() / 1e9;
+    let _ = writeln!(out, "{:10}{} under load; setting up comes on top", "time", span(whole));
+    let _ = writeln!(out, "{:10}{}", "seed", it.seed);
+    out
+}
+
+fn plural(n: usize) -> &'static str {
+    if n == 1 { "" } else { "s" }
+}
+
+/// `clients -tcp→ pooler (PgBouncer, transaction, 20) -unix→ postgres`.
+fn chain(setup: &Setup) -> String {
+    let mut out = "clients".to_owned();
+    for node in &setup.stack.nodes {
+        let hop = match node.entrance {
+            Entrance::Unix => "unix",
+            Entrance::Tcp => "tcp",
+            Entrance::Tls => "tls",
+        };
+        let _ = write!(out, " -{hop}→ {}", node_words(node));
+    }
+    out
+}
+
+fn node_words(node: &Node) -> String {
+    let (name, facts) = match &node.kind {
+        Kind::Postgres(it) => {
+            let name = it.version.map_or("PostgreSQL".to_owned(), |it| format!("PostgreSQL {it}"));
+            (name, vec![format!("{} connections", it.max_connections)])
+        }
+        Kind::PgBouncer(it) => (
+            "PgBouncer".to_owned(),
+            vec![format!("{:?}", it.mode).to_lowercase(), format!("pool of {}", it.size)],
+        ),
+        Kind::Odyssey(it) => (
+            "Odyssey".to_owned(),
+            vec![format!("{:?}", it.mode).to_lowercase(), format!("pool of {}", it.size)],
+        ),
+        Kind::HaProxy(it) => {
+            ("HAProxy".to_owned(), it.maxconn.map(|it| format!("maxconn {it}")).into_iter().collect())
+        }
+        Kind::Attached(_) => (format!("{} (attached)", node.name), Vec::new()),
+    };
+    let facts: Vec<String> = facts.into_iter().chain(limits(&node.limits)).collect();
+    if facts.is_empty() { name } else { format!("{name} ({})", facts.join(", ")) }
+}
+
+fn limits(it: &Limits) -> Vec<String> {
+    let megabytes = |it: u64| format!("{} MB", it as f64 / f64::from(1 << 20));
+    let mut all = Vec::new();
+    all.extend(it.cpu.map(|it| format!("{it} cpu")));
+    all.extend(it.memory.map(megabytes));
+    all.extend(it.read_iops.map(|it| format!("{it} reads/s")));
+    all.extend(it.write_iops.map(|it| format!("{it} writes/s")));
+    all.extend(it.read_bps.map(|it| format!("read {}/s", megabytes(it))));
+    all.extend(it.write_bps.map(|it| format!("write {}/s", megabytes(it))));
+    if !it.cpus.is_empty() {
+        let list: Vec<String> = it.cpus.iter().map(u32::to_string).collect();
+        all.push(format!("on processor {}", list.join(", ")));
+    }
+    all
+}
+
+fn load_words(setup: &Setup) -> String {
+    let it = &setup.load;
+    let mut words = match &it.model {
+        LoadModel::Closed { clients, think } => {
+            let think = if *think == Nanos::ZERO {
+                String::new()
+            } else {
+                format!(", thinking {}", span(think.as_secs_f64()))
+            };
+            format!("closed, {clients} client{}{think}", plural(*clients as usize))
+        }
+        LoadModel::Open { schedule, arrivals, max_in_flight } => {
+            let spacing = match arrivals {
+                Spacing::Even => "evenly spaced",
+                Spacing::Poisson => "Poisson",
+            };
+            format!("open, {schedule}, {spacing}, at most {max_in_flight} at once")
+        }
+    };
+    if let Some(duration) = it.duration {
+        let _ = write!(words, ", {}", span(duration.as_secs_f64()));
+    }
+    if it.warmup > Nanos::ZERO {
+        let _ = write!(words, " after {} of warm-up", span(it.warmup.as_secs_f64()));
+    }
+    let mode = match it.query_mode {
+        QueryMode::Simple => "simple",
+        QueryMode::Extended => "extended",
+        QueryMode::Prepared => "prepared",
+    };
+    let _ = write!(words, ", {mode}");
+    if it.connect_each {
+        words += ", a connection each";
+    }
+    words
+}
+
+/// `1h2m`, `3m20s`, `12s`, `0.5s`.
+fn span(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match whole {
+        0..60 => format!("{}s", (seconds * 1000.0).round() / 1000.0),
+        60..3600 => format!("{}m{:02}s", whole / 60, whole % 60),
+        _ => format!("{}h{:02}m", whole / 3600, whole % 3600 / 60),
+    }
+}

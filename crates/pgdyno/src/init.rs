@@ -1,0 +1,54 @@
+//! `pgdyno init`: with which experiment file does one begin?
+
+use crate::voice::plain;
+use clap::Parser;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What is written: every section, with a comment.
+const BEGINNING: &str = include_str!("init.yaml");
+
+/// Writes a commented experiment file to begin with; never over one that is there.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "pgdyno init")]
+struct Args {
+    #[arg(default_value = "experiment.yaml")]
+    file: PathBuf,
+}
+
+/// Runs the command with the arguments behind its name; the exit status is 1 when the file is there or cannot be written.
+pub fn main(args: &[String]) -> ExitCode {
+    let name = std::iter::once("pgdyno init");
+    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+        Ok(args) => args,
+        Err(error) => {
+            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let shown = args.file.display();
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&args.file)
+        .and_then(|mut file| file.write_all(BEGINNING.as_bytes()));
+    match written {
+        Ok(()) => {
+            println!("wrote {shown}; look at it, then:  pgdyno check {shown}");
+            ExitCode::SUCCESS
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            eprintln!(
+                "pgdyno init: error: {shown} is there already\npgdyno init: hint: name another file, or remove that one"
+            );
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("pgdyno init: error: cannot write {shown}: {}", plain(&error));
+            ExitCode::FAILURE
+        }
+    }
+}

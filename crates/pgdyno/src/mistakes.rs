@@ -1,0 +1,32 @@
+//! How are mistakes in an experiment file shown? Each with its line, a caret, and what to write instead.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use experiment::Mistakes;
+use std::io::IsTerminal;
+
+/// All mistakes and their number, as a compiler shows them; in colour if asked for.
+pub fn text(mistakes: &Mistakes, colour: bool) -> String {
+    let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(120);
+    let mut shown = String::new();
+    for it in &mistakes.list {
+        let source = &mistakes.sources[it.at.source];
+        let snippet = Snippet::source(source.text.as_str())
+            .path(source.name.as_str())
+            .annotation(AnnotationKind::Primary.span(it.at.bytes.clone()));
+        let groups: [Group<'_>; 1] = [Level::ERROR
+            .primary_title(it.found.as_str())
+            .element(snippet)
+            .element(Level::HELP.message(it.instead.as_str()))];
+        shown += &renderer.render(&groups);
+        shown += "\n\n";
+    }
+    let s = if mistakes.list.len() == 1 { "" } else { "s" };
+    shown + &format!("{} mistake{s}; nothing was started\n", mistakes.list.len())
+}
+
+/// Whether standard error is to be coloured.
+pub fn colour() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
+}
