@@ -2,6 +2,7 @@
 
 use super::{Kept, PATIENCE, Problem, Running, console, failed, in_database};
 use crate::ask::{Address, Target};
+use crate::component::postgres::random_password;
 use crate::component::{DoorTls, User};
 use crate::supervisor::Answer;
 use model::plan::{Attached, AttachedRole, Node};
@@ -13,7 +14,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use wire::pg::conninfo::{self, File, HostSpec, Settings, Surroundings};
-use wire::pg::{Login, Secret, SslMode};
+use wire::pg::{Login, SslMode};
 
 /// The node, and, for those in front of it, who logs in there and to which database.
 pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<(User, String)>), Problem> {
@@ -46,10 +47,12 @@ pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<
         (None, _) => {}
     }
     let login = &running.entrance.login;
-    let app = User {
-        name: login.user.clone(),
-        password: login.password.clone().unwrap_or_else(|| Secret::new("")),
+    // Where theirs asks for none, our poolers still ask for one.
+    let password = match &login.password {
+        Some(it) => it.clone(),
+        None => random_password().map_err(|it| failed(&node.name, "get a password", &it))?,
     };
+    let app = User { name: login.user.clone(), password };
     let database = if login.database.is_empty() { login.user.clone() } else { login.database.clone() };
     Ok((running, Some((app, database))))
 }

@@ -40,7 +40,7 @@ fn serves(target: &Target) -> Answer<()> {
 }
 
 /// A refusal is not mended by waiting, unless the server is starting up (57P03); a closed door may be.
-fn not_yet<T>(error: &Error) -> Answer<T> {
+pub(super) fn not_yet<T>(error: &Error) -> Answer<T> {
     match error.code() {
         Code::SqlState(state) if &state != b"57P03" => Answer::Never(error.to_string()),
         _ if matches!(error, Error::Protocol(_)) => Answer::Never(error.to_string()),

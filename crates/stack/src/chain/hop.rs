@@ -1,7 +1,9 @@
 //! What do the bytes really travel over, from node to node?
 
+use super::console::not_yet;
 use super::{Chain, PATIENCE, Problem, failed};
-use crate::ask::{Address, Connection};
+use crate::ask::{Address, Connection, Error};
+use crate::supervisor::{Answer, Supervisor};
 use model::plan::{AttachedRole, Entrance, Kind};
 use model::summary::Hop;
 
@@ -11,33 +13,37 @@ const SESSION: &str = "select case when s.ssl then s.version end, inet_client_ad
 
 impl Chain {
     /// Finds out for every node. A hop that is not what the plan says is a failure.
-    pub(super) fn find_hops(&mut self) -> Result<(), Problem> {
+    pub(super) fn find_hops(&mut self, supervisor: &mut Supervisor) -> Result<(), Problem> {
         let postgres = self.postgres().is_some();
         for at in 0..self.nodes.len() {
             // The session that enters here, or just before here.
             let from = &self.nodes[at.saturating_sub(1)];
-            let name = self.nodes[at].plan.name.clone();
-            let failure = |it: crate::ask::Error| failed(&name, "be reached", &it);
-            let mut session = from.entrance.open(PATIENCE).map_err(failure)?;
-            let hop = match at {
-                0 => of(&session, &from.entrance.address),
-                _ if postgres && at + 1 == self.nodes.len() => {
-                    let answer = session.query(SESSION).map_err(failure)?;
-                    let row = answer.rows.into_iter().next().unwrap_or_default();
-                    match (row.first().cloned().flatten(), row.get(1).cloned().flatten().as_deref()) {
-                        (Some(version), _) => protected(&version),
-                        (None, Some("t")) => Hop::UnixSocket,
-                        (None, _) => Hop::Tcp,
+            let this = &self.nodes[at];
+            let name = this.plan.name.clone();
+            let last = postgres && at > 0 && at + 1 == self.nodes.len();
+            let look = || -> Result<Hop, Error> {
+                let mut session = from.entrance.open(PATIENCE)?;
+                Ok(if at == 0 {
+                    of(&session, &this.entrance.address)
+                } else if last {
+                    told(&session.query(SESSION)?.rows)
+                } else if is_balancer(&from.plan.kind) {
+                    // It passes bytes on: this session's protection is that of the hop behind it.
+                    of(&session, &this.entrance.address)
+                } else {
+                    // Between two poolers: each was told to take nothing else.
+                    match this.plan.entrance {
+                        Entrance::Tls => protected("unknown"),
+                        Entrance::Tcp => Hop::Tcp,
+                        Entrance::Unix => Hop::UnixSocket,
                     }
-                }
-                // A balancer passes bytes on: this session's protection is that of the hop behind it.
-                _ if is_balancer(&from.plan.kind) => of(&session, &self.nodes[at].entrance.address),
-                // Between two poolers: each was told to take nothing else.
-                _ => match self.nodes[at].plan.entrance {
-                    Entrance::Tls => protected("unknown"),
-                    Entrance::Tcp => Hop::Tcp,
-                    Entrance::Unix => Hop::UnixSocket,
-                },
+                })
+            };
+            let hop = match from.node {
+                // A balancer with one slot may still see the session before.
+                Some(id) => supervisor
+                    .await_ready(id, PATIENCE, || look().map_or_else(|it| not_yet(&it), Answer::Ready))?,
+                None => look().map_err(|it| failed(&name, "be reached", &it))?,
             };
             let node = &mut self.nodes[at];
             let planned = match (&hop, node.plan.entrance) {
@@ -61,6 +67,15 @@ fn is_balancer(kind: &Kind) -> bool {
         Kind::HaProxy(_) => true,
         Kind::Attached(it) => it.role == AttachedRole::Balancer,
         _ => false,
+    }
+}
+
+/// What PostgreSQL told of its session.
+fn told(rows: &[Vec<Option<String>>]) -> Hop {
+    match rows.first().map(Vec::as_slice) {
+        Some([Some(version), ..]) => protected(version),
+        Some([None, Some(unix)]) if unix == "t" => Hop::UnixSocket,
+        _ => Hop::Tcp,
     }
 }
 

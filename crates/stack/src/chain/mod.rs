@@ -19,6 +19,7 @@ use crate::supervisor::{Answer, End, Failure, Launch, NodeId, Sig, Supervisor, f
 use crate::tls_files::TlsFiles;
 use model::plan::{Entrance, Kind, Node, Stack};
 use model::summary::Hop;
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use start::Found;
 use std::io;
 use std::path::PathBuf;
@@ -113,6 +114,7 @@ impl Chain {
             || random_password().map_err(|it| Failure::new("stack", "get a password", it.to_string()));
         let user = |name: &str| Ok::<User, Failure>(User { name: name.to_owned(), password: secret()? });
         let users = Users { app: user(APP)?, database: APP.to_owned(), console: user(CONSOLE)? };
+        allow_files(supervisor);
         let mut chain = Chain { nodes: Vec::new(), waiting: Vec::new(), users, tls: None, ports };
         match chain.become_(supervisor, stack, programs, tell) {
             Ok(()) => Ok(chain),
@@ -300,7 +302,7 @@ impl Chain {
             self.nodes.insert(0, running);
             tell(Step::Ready(&self.nodes[0], began.elapsed()));
         }
-        self.find_hops()
+        self.find_hops(supervisor)
     }
 
     fn stop_first(
@@ -354,6 +356,16 @@ fn login(user: &str, password: &Secret, database: &str, tls: Option<&TlsFiles>) 
         tls.protect(&mut login);
     }
     Arc::new(login)
+}
+
+/// Lets the nodes open as many files as the system lets them, one for each client: by the keeper, whose children they are.
+fn allow_files(supervisor: &Supervisor) {
+    const ENOUGH: u64 = 100_000;
+    let keeper = i32::try_from(supervisor.keeper_pid()).ok().and_then(Pid::from_raw);
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    let current = Some(maximum.map_or(ENOUGH, |it| it.min(ENOUGH)));
+    // Where it is refused they have what we have.
+    let _ = prlimit(keeper, Resource::Nofile, Rlimit { current, maximum });
 }
 
 /// The socket of a node that is gone would be in the way of the next.

@@ -13,6 +13,7 @@ use model::summary::Hop;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
+use wire::pg::SslMode;
 
 /// The program that makes a node; nothing for what is attached.
 #[derive(Clone, Debug)]
@@ -151,6 +152,13 @@ impl Chain {
         let impossible = |why: String| Problem::Impossible { node: node.name.clone(), why };
         let component = component::of(&node.kind).expect("the table has every kind that we start");
         let next = self.nodes.first().ok_or_else(|| impossible("nothing stands behind it".to_owned()))?;
+        // It would take any certificate where we were told to check it.
+        let strict = matches!(next.entrance.login.ssl, SslMode::VerifyCa | SslMode::VerifyFull);
+        if strict && next.is_attached() && !matches!(node.kind, Kind::HaProxy(_)) {
+            let why =
+                "cannot check the certificate of what is attached: write sslmode=require in its address";
+            return Err(impossible(why.to_owned()));
+        }
         let behind =
             Door { name: &next.plan.name, address: next.entrance.address.clone(), tls: next.door.clone() };
         let tls = self.tls.as_ref().filter(|_| node.entrance == Entrance::Tls);

@@ -3,18 +3,22 @@
 use super::chain::{Stand, ask, haproxy, node, odyssey, pgbouncer, postgres, skipped, stack};
 use super::server::{PATIENCE, keeper, server};
 use model::plan::{Attached, AttachedRole, Entrance, Kind, Node, PoolMode};
+use model::summary::Hop;
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use stack::ask::{Address, Target};
 use stack::chain::{Chain, Problem, in_database};
 use stack::component::program::Programs;
 use stack::supervisor::{End, Supervisor, free_port};
+use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use wire::Code;
-use wire::pg::Secret;
+use wire::pg::{Secret, SslMode};
 
 /// Both poolers and the balancer, before a PostgreSQL.
 fn fronts() -> [Node; 3] {
@@ -246,18 +250,92 @@ fn a_quiet_database_can_be_replaced() {
     }
 }
 
+/// A password file, which ends with its test.
+struct Passwords(PathBuf);
+
+impl Passwords {
+    fn new(name: &str, lines: &[(&str, &Secret)]) -> Passwords {
+        let path = std::env::temp_dir().join(format!("pgdyno-{name}-{}", std::process::id()));
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).unwrap();
+        for (user, password) in lines {
+            writeln!(file, "*:*:*:{user}:{}", password.reveal()).unwrap();
+        }
+        Passwords(path)
+    }
+}
+
+impl Drop for Passwords {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn poolers_that_were_there_before_are_asked_too() {
+    for front in [pgbouncer(Entrance::Tls, PoolMode::Session), odyssey(Entrance::Tcp, PoolMode::Session)] {
+        let protected = front.entrance == Entrance::Tls;
+        let role = match front.kind {
+            Kind::Odyssey(_) => AttachedRole::Odyssey,
+            _ => AttachedRole::PgBouncer,
+        };
+        let theirs = match Stand::up(&stack(&[front, postgres(Entrance::Unix)])) {
+            Ok(it) => it,
+            Err(it) if skipped(&it) => continue,
+            Err(it) => panic!("{it}"),
+        };
+        let users = theirs.chain.users();
+        let lines = [("app", &users.app.password), ("pgdyno", &users.console.password)];
+        let passwords = Passwords::new("poolers", &lines);
+        let Address::Tcp(at) = theirs.chain.entry().address else { unreachable!() };
+        let dsn = |user: &str, database: &str| {
+            let file = passwords.0.display();
+            // Not said whether to use TLS: what is found is kept to.
+            format!("host=127.0.0.1 port={} user={user} dbname={database} passfile={file}", at.port())
+        };
+        let console = theirs.chain.nodes()[0].admin.as_ref().unwrap().login.database.clone();
+        let it = Attached { dsn: dsn("app", "app"), admin: Some(dsn("pgdyno", &console)), role };
+        let ours = up(&[node("theirs", Entrance::Tcp, Kind::Attached(it))]);
+        assert_eq!(ask(ours.chain.entry(), "select current_user"), "app");
+        let running = &ours.chain.nodes()[0];
+        assert!(running.is_attached() && ours.chain.postgres().is_none());
+        assert_eq!(matches!(running.hop, Hop::TcpTls { .. }), protected);
+        assert_ne!(running.entrance.login.ssl, SslMode::Prefer);
+        let version = theirs.chain.nodes()[0].version.clone();
+        assert_eq!(running.version, version);
+        running.admin.as_ref().unwrap().open(PATIENCE).unwrap().query("show pools").unwrap();
+    }
+}
+
+#[test]
+fn nodes_may_open_as_many_files_as_the_system_allows() {
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let pid = |it: u32| Pid::from_raw(i32::try_from(it).unwrap());
+    let all = getrlimit(Resource::Nofile).maximum;
+    let few = Rlimit { current: Some(200), maximum: all };
+    prlimit(pid(supervisor.keeper_pid()), Resource::Nofile, few).unwrap();
+    let wanted = stack(&[pgbouncer(Entrance::Unix, PoolMode::Session), postgres(Entrance::Unix)]);
+    let chain = Chain::up(&mut supervisor, &wanted, &Programs::here(), &mut |_| {});
+    let chain = match chain {
+        Ok(it) => it,
+        Err(it) if skipped(&it) => return,
+        Err(it) => panic!("{it}"),
+    };
+    let number = supervisor.pid(chain.nodes()[0].node.unwrap()).unwrap();
+    let limits = std::fs::read_to_string(format!("/proc/{number}/limits")).unwrap();
+    let line = limits.lines().find(|it| it.starts_with("Max open files")).unwrap();
+    let soft: u64 = line.split_whitespace().nth(3).unwrap().parse().unwrap();
+    assert_eq!(soft, all.map_or(100_000, |it| it.min(100_000)));
+}
+
 #[test]
 fn what_was_there_before_is_used_and_left_alone() {
     let server = server();
-    let passwords = std::env::temp_dir().join(format!("pgdyno-passwords-{}", std::process::id()));
-    let mut options = std::fs::OpenOptions::new();
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.write(true).create(true).truncate(true).open(&passwords).unwrap();
-    file.write_all(format!("*:*:*:*:{}\n", server.password().reveal()).as_bytes()).unwrap();
+    let passwords = Passwords::new("postgres", &[("postgres", server.password())]);
     let dsn = format!(
         "host=127.0.0.1 port={} user=postgres dbname=postgres passfile={}",
         server.port,
-        passwords.display()
+        passwords.0.display()
     );
     let attached = |dsn: &str| {
         let it = Attached { dsn: dsn.to_owned(), admin: None, role: AttachedRole::Postgres };
@@ -280,7 +358,6 @@ fn what_was_there_before_is_used_and_left_alone() {
     let problem = Stand::up(&stack(&[attached("postgres://me:hunter2@127.0.0.1/db")])).err().unwrap();
     let expected = "theirs: a password stands in its address; give it by PGPASSWORD or a password file";
     assert_eq!(problem.to_string(), expected);
-    std::fs::remove_file(passwords).unwrap();
 }
 
 #[test]
