@@ -7,6 +7,7 @@ mod doctor;
 mod init;
 mod measure;
 mod mistakes;
+mod run;
 mod schedule;
 mod schema;
 mod voice;
@@ -26,6 +27,9 @@ struct Args {
 /// Each command reads its own arguments.
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Measure the system that an experiment file describes
+    #[command(disable_help_flag = true)]
+    Run(Rest),
     /// Measure a server, with pgbench's options and scripts
     #[command(disable_help_flag = true)]
     Bench(Rest),
@@ -67,6 +71,7 @@ fn main() -> ExitCode {
     }
     match Args::parse().command {
         Command::Bench(it) => bench::main("pgdyno bench", &it.args),
+        Command::Run(it) => run::main(&it.args),
         Command::Check(it) => check::main(&it.args),
         Command::Init(it) => init::main(&it.args),
         Command::Schema(it) => schema::main(&it.args),

@@ -39,6 +39,14 @@ impl Driver {
     pub fn suited(many: bool) -> Driver {
         if many && driver::uring::is_available() { Driver::IoUring } else { Driver::Epoll }
     }
+
+    /// As reports name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Driver::Epoll => "epoll",
+            Driver::IoUring => "io_uring",
+        }
+    }
 }
 
 /// Told what happens while it happens, on the thread that called [`run`].
@@ -47,6 +55,10 @@ pub trait Watch {
     fn begins(&mut self, _at: Nanos) {}
     /// Another second, all threads together; `began` is when the window did.
     fn tick(&mut self, _interval: &Interval, _began: Nanos) {}
+    /// Called some hundred times per second, whatever happens.
+    fn look(&mut self) {}
+    /// What came after the last whole second.
+    fn rest(&mut self, _interval: &Interval) {}
     fn said(&mut self, _said: Said) {}
     /// Records of one thread in the order of their ends. On a thread of its own while [`Ready::log`].
     fn log(&mut self, _thread: usize, _records: &[Record], _began: Nanos) {}
@@ -189,6 +201,7 @@ impl Desk<'_> {
 
     /// Passes on what has come.
     fn serve(&mut self, began: Nanos) {
+        self.watch.look();
         while let Ok(said) = self.said.try_recv() {
             self.watch.said(said);
         }
@@ -244,7 +257,14 @@ impl Desk<'_> {
         }
         self.serve(began);
         let left = self.lines.iter_mut().flat_map(|it| it.waiting.drain(..)).chain(lasts);
-        left.for_each(|it| self.merged.merge(&it));
+        let rest = left.reduce(|mut all, it| {
+            all.merge(&it);
+            all
+        });
+        if let Some(rest) = rest {
+            self.merged.merge(&rest);
+            self.watch.rest(&rest);
+        }
         let seen = host.stop();
         let connecting = began - LEAD;
         let interval = Interval { from: began, to: began + window, ..self.merged };

@@ -7,7 +7,7 @@ pub mod options;
 mod password;
 mod plan;
 pub mod prepare;
-mod ready;
+pub mod ready;
 mod scripts;
 mod watch;
 

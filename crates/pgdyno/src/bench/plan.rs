@@ -2,7 +2,7 @@
 
 use super::options::{Options, Pace, Until};
 use super::prepare::Tables;
-use crate::measure::{Driver, Ready};
+use crate::measure::Ready;
 use model::Nanos;
 use model::summary::{self, LoadModel, Plan, Script};
 
@@ -41,10 +41,7 @@ pub fn plan(options: &Options, ready: &Ready, tables: Option<Tables>, seed: u64)
         connect_each: options.connect_each,
         latency_limit: options.latency_limit,
         seed,
-        driver: match ready.driver {
-            Driver::Epoll => "epoll".to_owned(),
-            Driver::IoUring => "io_uring".to_owned(),
-        },
+        driver: ready.driver.name().to_owned(),
     }
 }
 

@@ -1,0 +1,154 @@
+//! What stands ready for the next trial?
+//!
+//! One supervisor, one chain that becomes the next cell's, one dataset that is put back as it was. What two cells share
+//! keeps running.
+
+use crate::voice::Trouble;
+use model::plan::{Dataset, Kind, Node, Setup, Stack};
+use stack::ask::Target;
+use stack::chain::{Chain, Problem, Step};
+use stack::component::program::Programs;
+use stack::dataset::{self, Loaded, Loader, Stage};
+use stack::limits::{self, NotApplied};
+use stack::supervisor::{KeeperProgram, NodeId, Supervisor};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Connections that load a dataset.
+const WORKERS: u16 = 2;
+/// Who answers at all answers within this.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Everything under test, and who looks after it.
+#[derive(Debug)]
+pub struct Lab {
+    pub supervisor: Supervisor,
+    programs: Programs,
+    chain: Option<Chain>,
+    filled: Option<Filled>,
+    stop: Arc<AtomicBool>,
+}
+
+/// A dataset, and the server that it is in.
+#[derive(Debug)]
+struct Filled {
+    server: (Node, Option<NodeId>),
+    dataset: Dataset,
+}
+
+/// What happens meanwhile, to be shown.
+#[derive(Clone, Copy, Debug)]
+pub enum News<'a> {
+    Chain(Step<'a>),
+    Loading(Stage, u64),
+    Loaded(&'a Loaded),
+    Restored,
+}
+
+/// Why a trial cannot begin.
+#[derive(Debug)]
+pub enum Hindrance {
+    /// A component cannot be had here: the cell is skipped.
+    Unavailable(String),
+    /// What should have worked did not.
+    Failed(String),
+    Stopped,
+}
+
+impl Lab {
+    /// `stop`: looked at while something takes long.
+    pub fn start(stop: Arc<AtomicBool>) -> Result<Lab, Trouble> {
+        let supervisor = Supervisor::start(&KeeperProgram::ourselves());
+        let supervisor = supervisor.map_err(|it| Trouble::new(it.to_string()))?;
+        Ok(Lab { supervisor, programs: Programs::here(), chain: None, filled: None, stop })
+    }
+
+    /// The chain of the last trial that was set up.
+    pub fn chain(&self) -> &Chain {
+        self.chain.as_ref().expect("a trial was set up")
+    }
+
+    /// Brings up what `setup` asks for, with its data as at the beginning.
+    pub fn set_up(&mut self, setup: &Setup, tell: &mut dyn FnMut(News<'_>)) -> Result<(), Hindrance> {
+        // What stands before the database goes first: its connections would hold it.
+        let last = setup.stack.nodes.last().expect("a stack has a node").clone();
+        let base = Stack { nodes: vec![last], generator: setup.stack.generator.clone() };
+        self.become_(&base, tell)?;
+        if let Some(dataset) = &setup.dataset {
+            self.fill(dataset, tell)?;
+        }
+        if setup.stack.nodes.len() > 1 {
+            self.become_(&setup.stack, tell)?;
+        }
+        Ok(())
+    }
+
+    fn become_(&mut self, stack: &Stack, tell: &mut dyn FnMut(News<'_>)) -> Result<(), Hindrance> {
+        let tell = &mut |it: Step<'_>| tell(News::Chain(it));
+        match &mut self.chain {
+            Some(chain) => chain.become_(&mut self.supervisor, stack, &self.programs, tell)?,
+            None => self.chain = Some(Chain::up(&mut self.supervisor, stack, &self.programs, tell)?),
+        }
+        Ok(())
+    }
+
+    /// The dataset as it was when it had just been loaded.
+    fn fill(&mut self, dataset: &Dataset, tell: &mut dyn FnMut(News<'_>)) -> Result<(), Hindrance> {
+        let chain = self.chain.as_ref().expect("its server is up");
+        let postgres = chain.postgres().ok_or_else(|| {
+            Hindrance::Failed("a dataset needs a PostgreSQL at the end of the chain".to_owned())
+        })?;
+        let server = (postgres.plan.clone(), postgres.node);
+        let same = |it: &Filled| it.server == server && it.dataset == *dataset;
+        if self.filled.as_ref().is_some_and(same) {
+            tell(News::Restored);
+            return Ok(());
+        }
+        self.filled = None;
+        let target = postgres.entrance.clone();
+        let rows = dataset::rows(&dataset.content);
+        let loader = Loader { target: target.clone(), workers: WORKERS, again: false, stop: &self.stop };
+        let loaded = dataset::load(dataset, &loader, &mut |it| tell(News::Loading(it, rows)));
+        let loaded = loaded.map_err(|it| match it {
+            dataset::Error::Stopped => Hindrance::Stopped,
+            other => Hindrance::Failed(other.to_string()),
+        })?;
+        tell(News::Loaded(&loaded));
+        self.filled = Some(Filled { server, dataset: dataset.clone() });
+        Ok(())
+    }
+
+    /// Limits that were asked for and do not hold, by node.
+    pub fn not_applied(&self) -> Vec<(String, NotApplied)> {
+        let nodes = self.chain().nodes();
+        let of = |it: &stack::chain::Running| {
+            let all = it.node.map(|id| self.supervisor.not_applied(id).to_vec()).unwrap_or_default();
+            all.into_iter().map(|limit| (it.plan.name.clone(), limit)).collect::<Vec<_>>()
+        };
+        nodes.iter().flat_map(of).collect()
+    }
+}
+
+impl From<Problem> for Hindrance {
+    fn from(it: Problem) -> Hindrance {
+        match it {
+            Problem::Unavailable(it) => Hindrance::Unavailable(it.to_string()),
+            other => Hindrance::Failed(other.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Hindrance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Hindrance::Unavailable(it) | Hindrance::Failed(it) => f.write_str(it),
+            Hindrance::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+fn failed(it: impl fmt::Display) -> Hindrance {
+    Hindrance::Failed(it.to_string())
+}

@@ -1,0 +1,195 @@
+//! How is one trial measured?
+
+use super::lab::{Hindrance, Lab};
+use super::watch::{Eyes, Since};
+use super::workload::{self, Loaded};
+use crate::measure::{self, Unmeasured, Watch};
+use analysis::objective;
+use analysis::rule::{self, Fired, Scene};
+use load::driver::Clock;
+use model::objective::Judged;
+use model::plan::{AttachedRole, Kind, LoadModel, Setup};
+use model::summary::{Hop, Server};
+use model::{Measured, Summary, Tick};
+use stack::chain::{Chain, Running};
+use stack::limits::Group;
+use stack::sampler::{Cost, Kind as Watched, Point, Sampler};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::mpsc::channel;
+use store::{Configuration, Node, Note, TrialId, Writer};
+
+/// Which trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub setup: &'a Setup,
+    /// Differs from repetition to repetition and is the same for all cells of one, so that all meet the same requests.
+    pub seed: u64,
+    /// Rows of the dataset, which scripts know as `:rows`.
+    pub rows: Option<u64>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Done {
+    pub measured: Measured,
+    pub summary: Summary,
+    pub objectives: Vec<Judged>,
+    pub fired: Option<Fired>,
+    /// What watching cost.
+    pub watching: Cost,
+}
+
+/// Measures what stands ready in the lab. `interrupted` ends it early and keeps what there is.
+pub fn run(
+    asked: Asked<'_>,
+    lab: &mut Lab,
+    (writer, id): (&Writer, TrialId),
+    interrupted: &AtomicBool,
+    show: &mut dyn FnMut(&Tick),
+) -> Result<Done, Hindrance> {
+    let Asked { setup, seed, rows } = asked;
+    let limited = lab.supervisor.limit_generator(&setup.stack.generator);
+    let (own, missing) = limited.map_err(|it| Hindrance::Failed(it.to_string()))?;
+    for it in missing {
+        writer.note(Note { trial: Some(id), subject: "generator".to_owned(), text: it.to_string() });
+    }
+    let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it as i64)).into_iter().collect();
+    let prepare = |setup: &Setup, seed| {
+        let made = workload::prepare(setup, lab.chain().entry(), &variables, seed);
+        made.map_err(|it| Hindrance::Failed(it.what))
+    };
+    if setup.load.warmup.0 > 0 {
+        // Requests of its own, so that the trial does not ask again for what it has just warmed.
+        let Loaded { ready, .. } = prepare(&warming(setup), !seed)?;
+        let warmed = measure::run(&ready, Clock::start(), &mut Blind, interrupted);
+        drop(warmed.map_err(|it| hindered(&it))?);
+    }
+    let Loaded { ready, plan } = prepare(setup, seed)?;
+    let scene = Scene::of(setup);
+    let rules = setup.stop.iter().map(|it| rule::parse(it, &scene).expect("it was checked").rule).collect();
+    let clock = Clock::start();
+    let since = Since::new(clock);
+    let (out, observations) = channel();
+    let watched = since.clone();
+    let sampler = Sampler::start(points(lab, own), move || watched.now(), out);
+    let stop = AtomicBool::new(false);
+    let mut eyes = Eyes::new(observations, rules, (writer, id), show, since, (&stop, interrupted));
+    let measured = measure::run(&ready, clock, &mut eyes, &stop);
+    let watching = sampler.stop();
+    let fired = eyes.finish();
+    let measured = measured.map_err(|it| hindered(&it))?;
+    let summary = analysis::summarise(&measured, server(lab.chain()), plan);
+    let operations = &scene.operations;
+    let objectives = setup.objectives.iter().map(|it| {
+        objective::parse(it, operations).expect("it was checked").judge(&summary)
+    });
+    let objectives = objectives.collect();
+    Ok(Done { measured, summary, objectives, fired, watching })
+}
+
+/// The same load for the time of the warm-up, as hard as it becomes.
+fn warming(setup: &Setup) -> Setup {
+    let mut warming = setup.clone();
+    let load = &mut warming.load;
+    load.duration = Some(load.warmup);
+    if let LoadModel::Open { max_in_flight, .. } = load.model {
+        // A schedule may begin with next to nothing.
+        load.model = LoadModel::Closed { clients: max_in_flight.min(8), think: model::Nanos::ZERO };
+    }
+    warming
+}
+
+/// A warm-up is nobody's business.
+struct Blind;
+
+impl Watch for Blind {}
+
+fn hindered(why: &Unmeasured) -> Hindrance {
+    match why {
+        Unmeasured::System(error) => Hindrance::Failed(format!("the load could not begin: {error}")),
+        Unmeasured::NobodyConnected => Hindrance::Failed("no client could connect".to_owned()),
+        Unmeasured::Stopped => Hindrance::Stopped,
+    }
+}
+
+/// Everything that can be watched.
+fn points(lab: &Lab, own: Option<Group>) -> Vec<Point> {
+    let node = |it: &Running| {
+        let kind = match &it.plan.kind {
+            Kind::Postgres(_) => Watched::Postgres,
+            Kind::PgBouncer(_) => Watched::PgBouncer,
+            Kind::Odyssey(_) => Watched::Odyssey,
+            Kind::HaProxy(_) => Watched::HaProxy,
+            Kind::Attached(it) => match it.role {
+                AttachedRole::Postgres => Watched::Postgres,
+                AttachedRole::PgBouncer => Watched::PgBouncer,
+                AttachedRole::Odyssey => Watched::Odyssey,
+                AttachedRole::Balancer => Watched::HaProxy,
+            },
+        };
+        let pid = it.node.and_then(|id| lab.supervisor.pid(id));
+        Point {
+            target: it.admin.clone(),
+            stats_socket: it.statistics.clone(),
+            pid: pid.map(|it| Arc::new(AtomicU32::new(it))),
+            group: it.node.and_then(|id| lab.supervisor.group(id)).cloned(),
+            log: it.log.clone(),
+            ..Point::of(&it.plan.name, kind)
+        }
+    };
+    let own = Point { group: own, ..Point::generator() };
+    [Point::host(), own].into_iter().chain(lab.chain().nodes().iter().map(node)).collect()
+}
+
+/// What the load connects to, in a report's words.
+fn server(chain: &Chain) -> Server {
+    let entrance = &chain.nodes()[0];
+    let version = chain.postgres().unwrap_or(entrance).version.clone();
+    Server {
+        version,
+        origin: chain.postgres().and_then(|it| Some(it.program.as_ref()?.parent()?.display().to_string())),
+        transport: entrance.hop.clone(),
+        address: entrance.entrance.address.to_string(),
+        database: entrance.entrance.login.database.clone(),
+    }
+}
+
+/// The nodes as they really are, for the store.
+pub fn nodes(lab: &Lab) -> Vec<Node> {
+    let node = |it: &Running| Node {
+        name: it.plan.name.clone(),
+        kind: kind(&it.plan.kind).to_owned(),
+        version: it.version.clone(),
+        program: it.program.as_ref().map(|it| it.display().to_string()),
+        entrance: transport(&it.hop).to_owned(),
+        limits: serde_json::to_value(&it.plan.limits).expect("plain data"),
+        not_applied: it.node.map_or(Vec::new(), |id| {
+            lab.supervisor.not_applied(id).iter().map(ToString::to_string).collect()
+        }),
+        configuration: it
+            .configuration
+            .iter()
+            .map(|(name, text)| Configuration { name: name.clone(), text: text.clone() })
+            .collect(),
+    };
+    lab.chain().nodes().iter().map(node).collect()
+}
+
+pub fn kind(it: &Kind) -> &'static str {
+    match it {
+        Kind::Postgres(_) => "postgres",
+        Kind::PgBouncer(_) => "pgbouncer",
+        Kind::Odyssey(_) => "odyssey",
+        Kind::HaProxy(_) => "haproxy",
+        Kind::Attached(_) => "attached",
+    }
+}
+
+pub fn transport(it: &Hop) -> &'static str {
+    match it {
+        Hop::UnixSocket => "unix",
+        Hop::Tcp => "tcp",
+        Hop::TcpTls { .. } => "tls",
+    }
+}

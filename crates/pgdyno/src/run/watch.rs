@@ -1,0 +1,155 @@
+//! What happens with every second of a trial?
+//!
+//! It is laid beside what the probes saw, written down, and shown to the stop rules.
+
+use crate::measure::Watch;
+use analysis::rule::{Fired, Rule};
+use load::Said;
+use load::driver::Clock;
+use model::{EventKind, Interval, LogEvent, Nanos, Sample, Tick};
+use stack::sampler::Observation;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Receiver;
+use store::{Note, TrialId, Writer};
+
+/// A clock that begins with a trial's window.
+#[derive(Clone, Debug)]
+pub struct Since {
+    clock: Clock,
+    /// `u64::MAX` before it is known.
+    begin: Arc<AtomicU64>,
+}
+
+impl Since {
+    pub fn new(clock: Clock) -> Since {
+        Since { clock, begin: Arc::new(AtomicU64::new(u64::MAX)) }
+    }
+
+    /// Since the window began; zero before it.
+    pub fn now(&self) -> Nanos {
+        self.clock.now() - Nanos(self.begin.load(Ordering::Acquire))
+    }
+}
+
+/// One trial's eyes.
+pub struct Eyes<'a> {
+    observations: Receiver<Observation>,
+    rules: Vec<Rule>,
+    store: (&'a Writer, TrialId),
+    show: &'a mut dyn FnMut(&Tick),
+    since: Since,
+    /// Set to end the trial.
+    stop: &'a AtomicBool,
+    /// Set by the user.
+    interrupted: &'a AtomicBool,
+    fired: Option<Fired>,
+    second: u64,
+    in_flight: u64,
+    /// Samples that came since the last tick.
+    fresh: Vec<Sample>,
+}
+
+impl<'a> Eyes<'a> {
+    /// `show` is called with every second; `stop` is what ends the trial, `interrupted` is what the user sets.
+    pub fn new(
+        observations: Receiver<Observation>,
+        rules: Vec<Rule>,
+        store: (&'a Writer, TrialId),
+        show: &'a mut dyn FnMut(&Tick),
+        since: Since,
+        (stop, interrupted): (&'a AtomicBool, &'a AtomicBool),
+    ) -> Eyes<'a> {
+        let (second, in_flight, fresh) = (0, 0, Vec::new());
+        let fired = None;
+        Eyes { observations, rules, store, show, since, stop, interrupted, fired, second, in_flight, fresh }
+    }
+
+    /// After the last look of the probes. What a rule said, if one did.
+    pub fn finish(mut self) -> Option<Fired> {
+        self.gather();
+        let (writer, trial) = self.store;
+        writer.samples(trial, self.fresh);
+        self.fired
+    }
+
+    /// Takes what the probes have sent.
+    fn gather(&mut self) {
+        let (writer, trial) = self.store;
+        while let Ok(it) = self.observations.try_recv() {
+            match it {
+                Observation::Samples(all) => self.fresh.extend(all),
+                Observation::Event(it) => writer.events(trial, vec![it]),
+                Observation::Missing { node, probe, why } => {
+                    let subject = format!("{node}: {probe}");
+                    writer.note(Note { trial: Some(trial), subject, text: why });
+                }
+            }
+        }
+    }
+
+    fn second(&mut self, interval: &Interval, whole: bool) {
+        let ended: u64 = interval.cells.iter().map(|it| it.arrivals() - it.dropped).sum();
+        self.in_flight = (self.in_flight + interval.begun).saturating_sub(ended);
+        let samples = std::mem::take(&mut self.fresh);
+        let tick =
+            Tick { second: self.second, interval: interval.clone(), in_flight: self.in_flight, samples };
+        self.second += 1;
+        if whole {
+            (self.show)(&tick);
+            for rule in &mut self.rules {
+                let fired = rule.watch(&tick);
+                if self.fired.is_none() && fired.is_some() {
+                    self.fired = fired;
+                    self.stop.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+        let (writer, trial) = self.store;
+        writer.tick(trial, Box::new(tick));
+    }
+
+    fn event(&self, kind: EventKind, code: Option<String>, text: String) {
+        let (writer, trial) = self.store;
+        let (at, node) = (self.since.now(), "generator".to_owned());
+        writer.events(trial, vec![LogEvent { at, node, kind, code, text }]);
+    }
+}
+
+impl Watch for Eyes<'_> {
+    fn begins(&mut self, at: Nanos) {
+        self.since.begin.store(at.0, Ordering::Release);
+    }
+
+    fn tick(&mut self, interval: &Interval, _began: Nanos) {
+        self.gather();
+        self.second(interval, true);
+    }
+
+    fn rest(&mut self, interval: &Interval) {
+        self.gather();
+        self.second(interval, false);
+    }
+
+    /// The first of each code is told; all are counted elsewhere.
+    fn said(&mut self, said: Said) {
+        match said {
+            Said::Refused { code, message, .. } | Said::Failed { code, message, .. } => {
+                let first = message.lines().next().unwrap_or_default().to_owned();
+                self.event(EventKind::Error, Some(code.to_string()), first);
+            }
+            Said::Aborted { client, .. } => {
+                let text = format!("client {} gave up: its script cannot go on", client.0);
+                self.event(EventKind::Other, None, text);
+            }
+            Said::Debug { .. } => {}
+        }
+    }
+
+    fn look(&mut self) {
+        let (writer, _) = self.store;
+        if self.interrupted.load(Ordering::Relaxed) || writer.trouble().is_some() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
