@@ -1,6 +1,6 @@
 //! What did each cell bring, and what differs from the baseline?
 
-use crate::finding::{TrialFacts, samples};
+use crate::finding::{self, TrialFacts, samples};
 use crate::repeats::{self, Compared};
 use model::matrix::{Against, Estimate, Figure, Hop, Matrix, Placement, Row, Trial};
 use model::plan::{AttachedRole, Experiment, Kind, Limits, LoadModel, Node, Setup};
@@ -20,9 +20,6 @@ const FIGURES: [Figure; 11] = [
     Figure::PoolerCpu,
     Figure::ServerCpu,
 ];
-
-/// A client that got less than this share of the mean was hardly served.
-const HARDLY: f64 = 0.1;
 
 /// All cells of the experiment, also those without a trial.
 pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
@@ -138,7 +135,7 @@ pub(crate) fn read(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
         Figure::Refused => Some(refused(it) as f64),
         Figure::Deadlocks => of_thousand(deadlocks(trial, it), executed),
         Figure::Served => known.then(|| served(1.0) as f64),
-        Figure::Hardly => known.then(|| (trial.clients.len() - served(HARDLY * mean)) as f64),
+        Figure::Hardly => known.then(|| (trial.clients.len() - served(finding::HARDLY * mean)) as f64),
         Figure::PoolerCpu => {
             let each = trial.before().iter().map(|node| samples::processors(trial.samples, &node.name));
             each.collect::<Option<Vec<f64>>>().filter(|it| !it.is_empty()).map(|it| it.iter().sum())
@@ -163,7 +160,7 @@ pub(crate) fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> u64 {
 mod tests {
     use super::*;
     use crate::finding::fixture::{Run, experiment};
-    use model::matrix::{Status, Verdict};
+    use model::matrix::Status;
 
     /// `label figure median [low, high] runs, ratio verdict`, one line per row that has the figure.
     #[track_caller]
@@ -227,17 +224,17 @@ mod tests {
         let run = || Run::new(0, 0).tps(500.0);
         let quiet = run();
         // 10,000 transactions of 2.5 ms.
-        check(&[quiet.clone()], Figure::P50, &["direct 0.0025 - 1"]);
-        check(&[quiet.clone()], Figure::P99, &["direct 0.0025 - 1"]);
-        check(&[quiet.clone()], Figure::Errors, &["direct 0.0000 - 1"]);
-        check(&[quiet.clone()], Figure::PoolerCpu, &[]);
-        check(&[quiet.clone()], Figure::ServerCpu, &[]);
+        check(std::slice::from_ref(&quiet), Figure::P50, &["direct 0.0025 - 1"]);
+        check(std::slice::from_ref(&quiet), Figure::P99, &["direct 0.0025 - 1"]);
+        check(std::slice::from_ref(&quiet), Figure::Errors, &["direct 0.0000 - 1"]);
+        check(std::slice::from_ref(&quiet), Figure::PoolerCpu, &[]);
+        check(std::slice::from_ref(&quiet), Figure::ServerCpu, &[]);
         check(&[run().failed(b"40P01", 20)], Figure::Deadlocks, &["direct 1.9960 - 1"]);
         check(&[run().failed(b"40P01", 20)], Figure::Errors, &["direct 1.9960 - 1"]);
         check(&[run().event(EventKind::Deadlock, 5)], Figure::Deadlocks, &["direct 0.5000 - 1"]);
         check(&[run().refused(b"53300", 7)], Figure::Refused, &["direct 7.0000 - 1"]);
         let starved = run().clients([vec![500; 20], vec![0; 170], vec![1; 10]].concat());
-        check(&[starved.clone()], Figure::Served, &["direct 30.0000 - 1"]);
+        check(std::slice::from_ref(&starved), Figure::Served, &["direct 30.0000 - 1"]);
         check(&[starved], Figure::Hardly, &["direct 180.0000 - 1"]);
         let cpu = run().counter("postgres", "cgroup_cpu", "", 0.75);
         check(&[cpu], Figure::ServerCpu, &["direct 0.7500 - 1"]);

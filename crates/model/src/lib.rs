@@ -2,6 +2,7 @@
 //!
 //! Plain values: nothing here does I/O, decides, or forms a sentence.
 
+pub mod finding;
 mod histogram;
 mod interval;
 pub mod matrix;

@@ -128,7 +128,8 @@ impl Run {
 
     pub fn failed(self, state: &[u8; 5], n: u64) -> Run {
         self.with(|it| {
-            (0..n).for_each(|_| it.measured.interval.cells[0].failed.count(Code::SqlState(*state)))
+            let failed = &mut it.measured.interval.cells[0].failed;
+            (0..n).for_each(|_| failed.count(Code::SqlState(*state)));
         })
     }
 
@@ -196,12 +197,10 @@ impl Run {
     }
 
     pub fn facts<'a>(&'a self, experiment: &'a Experiment) -> TrialFacts<'a> {
-        let cell = &experiment.cells[self.cell];
         TrialFacts {
             cell: self.cell,
             repetition: self.repetition,
-            label: &cell.label,
-            setup: &cell.setup,
+            setup: &experiment.cells[self.cell].setup,
             status: &self.status,
             summary: self.summary.as_ref(),
             clients: &self.measured.clients,

@@ -1,13 +1,20 @@
 //! What does a reader of the run need to be told?
 //!
-//! A finding is named only where all of it was measured; a rule that misses a series says nothing.
+//! A finding is named only where all of it was measured; a rule that misses a series says nothing. Counts of what happened
+//! are over all trials, figures are medians over the valid ones: a late generator does not undo that slots ran out.
 
+mod bound;
+mod clients;
+mod compared;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod queue;
 pub(crate) mod samples;
 
+pub(crate) use clients::HARDLY;
+pub use model::finding::Finding;
 use model::matrix::Status;
-use model::plan::{Kind, Node, Setup};
+use model::plan::{Experiment, Kind, Node, Setup};
 use model::{LogEvent, Sample, Summary, Tick};
 
 /// What is known of one trial.
@@ -17,8 +24,6 @@ pub struct TrialFacts<'a> {
     pub cell: usize,
     /// From 0.
     pub repetition: u32,
-    /// By axis: its name, and what it is here.
-    pub label: &'a [(String, String)],
     pub setup: &'a Setup,
     pub status: &'a Status,
     /// Absent when nothing was measured.
@@ -51,9 +56,62 @@ impl<'a> TrialFacts<'a> {
     pub fn before(&self) -> &'a [Node] {
         self.setup.stack.nodes.split_last().map_or(&[], |(_, before)| before)
     }
+}
+
+/// One cell and its trials, at least one.
+struct Cell<'a> {
+    number: usize,
+    setup: &'a Setup,
+    trials: Vec<&'a TrialFacts<'a>>,
+}
+
+impl<'a> Cell<'a> {
+    /// Median of what the valid trials have.
+    fn median(&self, of: impl Fn(&'a TrialFacts<'a>) -> Option<f64>) -> Option<f64> {
+        let values: Vec<f64> =
+            self.trials.iter().filter(|it| it.valid().is_some()).filter_map(|it| of(it)).collect();
+        crate::repeats::estimate(&values).map(|it| it.median)
+    }
+
+    fn server(&self) -> Option<&'a Node> {
+        self.setup.stack.nodes.last()
+    }
 
     /// The pooler nearest to PostgreSQL.
-    pub fn pooler(&self) -> Option<&'a Node> {
-        self.before().iter().rev().find(|it| matches!(it.kind, Kind::PgBouncer(_) | Kind::Odyssey(_)))
+    fn pooler(&self) -> Option<&'a Node> {
+        let (_, before) = self.setup.stack.nodes.split_last()?;
+        before.iter().rev().find(|it| matches!(it.kind, Kind::PgBouncer(_) | Kind::Odyssey(_)))
     }
 }
+
+/// Everything that follows from the trials, in the order of the cells; comparisons of cells last.
+pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Finding> {
+    let of = |number: usize| trials.iter().filter(|it| it.cell == number).collect::<Vec<_>>();
+    let cells: Vec<Cell<'_>> = experiment
+        .cells
+        .iter()
+        .enumerate()
+        .map(|(number, it)| Cell { number, setup: &it.setup, trials: of(number) })
+        .filter(|it| !it.trials.is_empty())
+        .collect();
+    let mut found = Vec::new();
+    for cell in &cells {
+        found.extend(clients::slots_exhausted(cell));
+        found.extend(clients::starved(cell));
+        found.extend(queue::in_balancer(cell));
+        found.extend(queue::in_pooler(cell));
+        found.extend(bound::pooler_or_pool(cell));
+        found.extend(bound::server(cell));
+        found.extend(bound::sessions_wait(cell));
+        found.extend(compared::deadlocks(cell));
+        found.extend(clients::run_is_closed(cell));
+        found.extend(clients::left(cell));
+    }
+    found.extend(compared::costs(&cells, experiment.seed));
+    found.extend(compared::modes(&cells, experiment.seed));
+    found.extend(compared::not_concurrent(&cells, experiment));
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,41 +3,33 @@
 //! The names of series that facts are read from stand here, and nowhere else in this crate.
 
 use model::{Nanos, Sample};
+use std::collections::BTreeMap;
 
-/// Connections by the server's own view, by state: `active`, `idle`, `idle in transaction`, …
+/// Sessions of clients by the server's own view, by state: `active`, `idle`, `idle in transaction`, …
 pub const PG_SESSIONS: &str = "pg_sessions";
-pub const PG_FREE: &str = "pg_connections_free";
-/// By database and user.
+/// Active ones by what they wait for: `Lock/transactionid`, `running` for nothing.
+pub const PG_WAITS: &str = "pg_active_waits";
+/// By database and user, as all of a pooler's.
 pub const PGBOUNCER_CL_WAITING: &str = "pgbouncer_cl_waiting";
 pub const PGBOUNCER_SV_ACTIVE: &str = "pgbouncer_sv_active";
 pub const PGBOUNCER_MAXWAIT: &str = "pgbouncer_maxwait";
-/// Counts idle clients too, so that nothing is concluded from it alone.
-pub const ODYSSEY_CL_ACTIVE: &str = "odyssey_cl_active";
-pub const ODYSSEY_CL_WAITING: &str = "odyssey_cl_waiting";
 pub const ODYSSEY_SV_ACTIVE: &str = "odyssey_sv_active";
-pub const PGBOUNCER_CL_ACTIVE: &str = "pgbouncer_cl_active";
-/// By proxy and server; the server `BACKEND` is the sum of its servers and of those that wait for any.
+/// By proxy and server. Those of a server, and below `BACKEND` those that no server has been chosen for yet.
 pub const HAPROXY_QCUR: &str = "haproxy_qcur";
 pub const HAPROXY_QTIME: &str = "haproxy_qtime";
 const CGROUP_CPU: &str = "cgroup_cpu";
 const CGROUP_PERIODS: &str = "cgroup_periods";
 const CGROUP_THROTTLED: &str = "cgroup_throttled";
 const PROCESS_CPU: [&str; 2] = ["process_cpu_user", "process_cpu_system"];
-/// By kind: `user`, `idle`, `iowait`, `steal`, …
-const HOST_CPU: &str = "host_cpu";
 
 /// A node's gauge, all labels added up at each moment. In order of time; what was sampled before the window is not in it.
 pub fn sums(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Vec<(Nanos, f64)> {
-    let mut sums: Vec<(Nanos, f64)> = Vec::new();
-    let wanted =
-        |it: &&Sample| it.at > Nanos::ZERO && it.node == node && it.series == series && label(&it.label);
-    for it in samples.iter().filter(wanted) {
-        match sums.last_mut() {
-            Some((at, sum)) if *at == it.at => *sum += it.value,
-            _ => sums.push((it.at, it.value)),
-        }
+    let mut sums: BTreeMap<Nanos, f64> = BTreeMap::new();
+    let of_node = samples.iter().filter(|it| it.at > Nanos::ZERO && it.node == node && it.series == series);
+    for it in of_node.filter(|it| label(&it.label)) {
+        *sums.entry(it.at).or_default() += it.value;
     }
-    sums
+    sums.into_iter().collect()
 }
 
 /// Mean of the gauge over its samples.
@@ -79,11 +71,4 @@ pub fn throttled(samples: &[Sample], node: &str) -> Option<f64> {
     let periods = growth(samples, node, CGROUP_PERIODS, |_| true)?;
     let throttled = growth(samples, node, CGROUP_THROTTLED, |_| true)?;
     (periods > 0.0).then(|| throttled / periods)
-}
-
-/// Share of all processors' time in which the host did something, or was held back by its hypervisor.
-pub fn host_busy(samples: &[Sample]) -> Option<f64> {
-    let all = growth(samples, "host", HOST_CPU, |_| true)?;
-    let idle = growth(samples, "host", HOST_CPU, |kind| kind == "idle" || kind == "iowait")?;
-    (all > 0.0).then(|| 1.0 - idle / all)
 }

@@ -1,0 +1,150 @@
+//! What do cells say beside each other?
+
+use super::queue::busy;
+use super::{Cell, Finding};
+use crate::matrix::read;
+use crate::repeats;
+use model::finding::Compared;
+use model::matrix::{Figure, Verdict};
+use model::plan::{Entrance, Experiment, Kind, Node, Setup};
+
+/// Where one cell has more than so many times the other's transactions under way, their deadlocks are no comparison.
+const CONCURRENT: f64 = 1.5;
+
+/// Per thousand transactions.
+pub fn deadlocks(cell: &Cell<'_>) -> Option<Finding> {
+    let it = repeats::estimate(&values(cell, Figure::Deadlocks))?;
+    let any = values(cell, Figure::Deadlocks).iter().any(|it| *it > 0.0);
+    any.then_some(Finding::Deadlocks {
+        cell: cell.number,
+        of_thousand: it.median,
+        interval: it.interval,
+        runs: it.runs,
+    })
+}
+
+fn values(cell: &Cell<'_>, figure: Figure) -> Vec<f64> {
+    cell.trials.iter().filter_map(|it| read(it, figure)).collect()
+}
+
+/// Throughput of each first cell by its second, decided together. A pair without valid runs is left out.
+fn throughputs<'a>(
+    pairs: &[(&'a Cell<'a>, &'a Cell<'a>)],
+    seed: u64,
+) -> Vec<(&'a Cell<'a>, &'a Cell<'a>, Compared)> {
+    let tps = |cell| values(cell, Figure::Tps);
+    let known: Vec<_> = pairs
+        .iter()
+        .filter_map(|(cell, with)| {
+            let it = repeats::difference(&tps(with), &tps(cell), seed)?;
+            Some((*cell, *with, it, it.ratio?))
+        })
+        .collect();
+    let verdicts = repeats::decide(&known.iter().map(|it| it.2).collect::<Vec<_>>());
+    let all = known.into_iter().zip(verdicts).map(|((cell, with, it, ratio), verdict)| {
+        let runs = (tps(cell).len() as u32, tps(with).len() as u32);
+        (cell, with, Compared { ratio, interval: it.interval, p: it.p, verdict, runs })
+    });
+    all.collect()
+}
+
+/// A cell through something beside the direct one: over the same transport everywhere, what that costs; over another one,
+/// what somebody who did not look at the transport would say.
+pub fn costs(cells: &[Cell<'_>], seed: u64) -> Vec<Finding> {
+    let mut like = Vec::new();
+    let mut unlike = Vec::new();
+    for cell in cells.iter().filter(|it| it.setup.stack.nodes.len() > 1) {
+        for with in
+            cells.iter().filter(|it| it.setup.stack.nodes.len() == 1 && same_but_stack(it.setup, cell.setup))
+        {
+            let transport = with.setup.stack.nodes[0].entrance;
+            let all_like = cell.setup.stack.nodes.iter().all(|it| it.entrance == transport);
+            if all_like { like.push((cell, with)) } else { unlike.push((cell, with)) }
+        }
+    }
+    let like = throughputs(&like, seed);
+    let unlike = throughputs(&unlike, seed);
+    let fair = |cell: &Cell<'_>| like.iter().find(|it| it.0.number == cell.number).map(|it| it.2.ratio);
+    let mut found: Vec<Finding> = Vec::new();
+    for (cell, with, compared) in &like {
+        let (cell, with, transport) = (cell.number, with.number, with.setup.stack.nodes[0].entrance);
+        found.push(Finding::LikeForLikeCost { cell, with, transport, compared: *compared });
+    }
+    for (cell, with, compared) in &unlike {
+        let Some(like) = fair(cell) else { continue };
+        found.push(Finding::UnlikeComparison {
+            cell: cell.number,
+            with: with.number,
+            transports: cell.setup.stack.nodes.iter().map(|it| it.entrance).collect::<Vec<Entrance>>(),
+            with_transport: with.setup.stack.nodes[0].entrance,
+            compared: *compared,
+            like,
+        });
+    }
+    found
+}
+
+/// The same load on the same data, PostgreSQL and the generator with the same settings and limits.
+fn same_but_stack(a: &Setup, b: &Setup) -> bool {
+    let server = |it: &Setup| it.stack.nodes.last().map(|it| (it.kind.clone(), it.limits.clone()));
+    a.load == b.load
+        && a.operations == b.operations
+        && a.dataset == b.dataset
+        && a.stack.generator == b.stack.generator
+        && server(a) == server(b)
+}
+
+/// Cells that differ in the pool's mode only, and not in throughput.
+pub fn modes(cells: &[Cell<'_>], seed: u64) -> Vec<Finding> {
+    let mut pairs = Vec::new();
+    for (n, with) in cells.iter().enumerate() {
+        for cell in &cells[n + 1..] {
+            let same = same_but_stack(cell.setup, with.setup);
+            if same
+                && super::clients::pool(cell) != super::clients::pool(with)
+                && without_mode(cell) == without_mode(with)
+            {
+                pairs.push((cell, with));
+            }
+        }
+    }
+    let known = throughputs(&pairs, seed).into_iter().filter(|it| it.2.verdict == Verdict::NoEvidence);
+    let finding = |(cell, with, compared): (&Cell<'_>, &Cell<'_>, Compared)| {
+        let mode = |cell| super::clients::pool(cell).map(|it| it.0);
+        let (mode, with_mode) = (mode(cell)?, mode(with)?);
+        Some(Finding::NoDifference { cell: cell.number, with: with.number, mode, with_mode, compared })
+    };
+    known.filter_map(finding).collect()
+}
+
+/// The nodes as they would be if all poolers were in the same mode.
+fn without_mode(cell: &Cell<'_>) -> Vec<Node> {
+    let mut nodes = cell.setup.stack.nodes.clone();
+    for node in &mut nodes {
+        match &mut node.kind {
+            Kind::PgBouncer(it) => it.mode = model::plan::PoolMode::Session,
+            Kind::Odyssey(it) => it.mode = model::plan::PoolMode::Session,
+            _ => {}
+        }
+    }
+    nodes
+}
+
+/// Cells whose deadlocks differ from the baseline's, and so does the number of transactions under way in PostgreSQL.
+pub fn not_concurrent(cells: &[Cell<'_>], experiment: &Experiment) -> Vec<Finding> {
+    let baseline = experiment.baseline.and_then(|number| cells.iter().find(|it| it.number == number));
+    let Some(with) = baseline else { return Vec::new() };
+    let rate = |cell: &Cell<'_>| repeats::estimate(&values(cell, Figure::Deadlocks)).map(|it| it.median);
+    let one = |cell: &Cell<'_>| {
+        let (rate, with_rate) = (rate(cell)?, rate(with)?);
+        let (of_cell, of_with) = (cell.median(busy)?, with.median(busy)?);
+        let unlike = of_cell > CONCURRENT * of_with || of_with > CONCURRENT * of_cell;
+        (rate != with_rate && unlike).then_some(Finding::NotConcurrent {
+            cell: cell.number,
+            with: with.number,
+            busy: of_cell,
+            with_busy: of_with,
+        })
+    };
+    cells.iter().filter(|it| it.number != with.number).filter_map(one).collect()
+}

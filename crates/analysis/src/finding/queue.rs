@@ -1,0 +1,77 @@
+//! Where do transactions wait?
+
+use super::samples::{self, greatest, mean, sums};
+use super::{Cell, Finding, TrialFacts};
+use crate::matrix::clients;
+use model::Nanos;
+use model::plan::Kind;
+
+/// Share of clients that may wait without a word.
+const FEW: f64 = 0.05;
+
+/// Fewer do not make a queue.
+fn many(cell: &Cell<'_>) -> f64 {
+    (FEW * f64::from(clients(cell.setup))).max(1.0)
+}
+
+pub fn in_balancer(cell: &Cell<'_>) -> Option<Finding> {
+    let (node, maxconn) = cell.setup.stack.nodes.iter().find_map(|it| match &it.kind {
+        Kind::HaProxy(haproxy) => Some((it, haproxy.maxconn)),
+        _ => None,
+    })?;
+    // Those of a server, and those of the backend, which no server has been chosen for yet.
+    let of = |series: &'static str| {
+        move |it: &TrialFacts<'_>| mean(&sums(it.samples, &node.name, series, |_| true))
+    };
+    let waiting = cell.median(of(samples::HAPROXY_QCUR))?;
+    (waiting >= many(cell)).then(|| Finding::QueueInBalancer {
+        cell: cell.number,
+        node: node.name.clone(),
+        waiting,
+        wait: cell.median(|it| {
+            let of_backend = |label: &str| label.ends_with("BACKEND");
+            mean(&sums(it.samples, &node.name, samples::HAPROXY_QTIME, of_backend))
+        }),
+        maxconn,
+    })
+}
+
+/// PgBouncer tells how many wait. Odyssey's `cl_waiting` counts idle clients too; there more transactions must be under way
+/// than sessions of PostgreSQL are busy, by a twentieth of the clients.
+pub fn in_pooler(cell: &Cell<'_>) -> Option<Finding> {
+    let node = cell.pooler()?;
+    let under_way = cell.median(under_way)?;
+    let busy = cell.median(busy);
+    let gauge = |series: &'static str, of: fn(&[(Nanos, f64)]) -> Option<f64>| {
+        cell.median(|it| of(&sums(it.samples, &node.name, series, |_| true)))
+    };
+    let waiting = match node.kind {
+        Kind::PgBouncer(_) => Some(gauge(samples::PGBOUNCER_CL_WAITING, mean)?),
+        _ => None,
+    };
+    let queued = match waiting {
+        Some(waiting) => waiting,
+        None => under_way - busy?,
+    };
+    (queued >= many(cell)).then(|| Finding::QueueInPooler {
+        cell: cell.number,
+        node: node.name.clone(),
+        waiting,
+        longest: gauge(samples::PGBOUNCER_MAXWAIT, greatest),
+        under_way,
+        busy,
+    })
+}
+
+/// Transactions under way on average, by Little's law: throughput × mean time from the send to the end.
+fn under_way(trial: &TrialFacts<'_>) -> Option<f64> {
+    let it = trial.valid()?;
+    Some(it.total.tps.0 * it.total.service.mean?.as_secs_f64())
+}
+
+/// Sessions of PostgreSQL that were in a statement or a transaction, on average.
+pub fn busy(trial: &TrialFacts<'_>) -> Option<f64> {
+    let server = &trial.server()?.name;
+    let of = |state| samples::sessions(trial.samples, server, state);
+    Some(of("active")? + of("idle in transaction")? + of("idle in transaction (aborted)")?)
+}

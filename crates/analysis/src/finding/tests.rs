@@ -1,0 +1,328 @@
+use super::fixture::{Run, experiment};
+use super::*;
+use model::EventKind;
+
+/// All findings over `runs` of `cells`, the first of which is the baseline.
+#[track_caller]
+fn check(cells: &[&str], runs: &[Run], expected: &[&str]) {
+    let experiment = experiment(cells, Some(0));
+    let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+    let found: Vec<String> =
+        findings(&experiment, &facts).iter().map(|it| short(&format!("{it:?}"))).collect();
+    assert_eq!(found, expected, "\n{}", found.join("\n"));
+}
+
+/// Numbers with four decimals at most.
+fn short(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(at);
+        let end = number.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(number.len());
+        let (number, after) = number.split_at(end);
+        out += before;
+        match number.parse::<f64>() {
+            // A range or a whole number is left as it is.
+            Ok(value) if number.contains('.') => out += &format!("{:?}", (value * 1e4).round() / 1e4),
+            _ => out += number,
+        }
+        rest = after;
+    }
+    out + rest
+}
+
+fn run() -> Run {
+    Run::new(0, 0)
+}
+
+fn repeated(cell: usize, tps: &[f64]) -> Vec<Run> {
+    tps.iter().enumerate().map(|(n, tps)| Run::new(cell, n as u32).tps(*tps)).collect()
+}
+
+#[test]
+fn nothing_is_found_where_nothing_is() {
+    check(&["direct"], &[run()], &[]);
+    check(&["direct"], &[], &[]);
+    check(&["direct"], &[run().status(Status::Skipped { why: "none".into() }).without_summary()], &[]);
+}
+
+#[test]
+fn slots_run_out() {
+    check(
+        &["direct"],
+        &[
+            run().refused(b"53300", 40).event(EventKind::TooManyConnections, 41),
+            Run::new(0, 1),
+            // Nothing was measured at all, but the server said why.
+            Run::new(0, 2).without_summary().event(EventKind::TooManyConnections, 5),
+        ],
+        &[
+            "SlotsExhausted { cell: 0, refused: 40, logged: 46, max_connections: Some(50), first_second: Some(3), trials: 2, of: 3 }",
+        ],
+    );
+    // Behind Odyssey transactions fail with the code of its server.
+    check(
+        &["odyssey"],
+        &[run().failed(b"53300", 188)],
+        &[
+            "SlotsExhausted { cell: 0, refused: 188, logged: 0, max_connections: Some(50), first_second: None, trials: 1, of: 1 }",
+        ],
+    );
+    check(&["direct"], &[run().refused(b"28P01", 40)], &[]);
+}
+
+#[test]
+fn clients_starve_behind_an_average() {
+    let starved = || [vec![500; 20], vec![0; 180]].concat();
+    check(
+        &["session"],
+        &[run().clients(starved())],
+        &[
+            "ClientsStarved { cell: 0, served: 20, without: 180, clients: 200, pool: Some((Session, 20)), jain: 0.1, mean: 50.0 }",
+        ],
+    );
+    // One transaction after the deadline is none.
+    check(
+        &["direct"],
+        &[run().clients([vec![500; 20], vec![1; 180]].concat())],
+        &[
+            "ClientsStarved { cell: 0, served: 20, without: 0, clients: 200, pool: None, jain: 0.1036, mean: 50.9 }",
+        ],
+    );
+    // The trial with the median number is told.
+    check(
+        &["session"],
+        &[
+            run().clients(starved()),
+            Run::new(0, 1).clients(vec![50; 200]),
+            Run::new(0, 2).clients([vec![500; 21], vec![0; 179]].concat()),
+        ],
+        &[
+            "ClientsStarved { cell: 0, served: 21, without: 179, clients: 200, pool: Some((Session, 20)), jain: 0.105, mean: 52.5 }",
+        ],
+    );
+    check(&["session"], &[run().clients(vec![50; 200])], &[]);
+    check(&["session"], &[run().clients([vec![50; 195], vec![0; 5]].concat())], &[]);
+    // Too short a run for chance to leave nobody out.
+    check(&["session"], &[run().clients([vec![9; 20], vec![0; 180]].concat())], &[]);
+    check(&["session"], &[run().clients(starved()).open()], &[]);
+    check(&["session"], &[run().clients(starved()).invalid()], &[]);
+}
+
+/// PostgreSQL's sessions: so many active, in a transaction, idle.
+fn sessions(run: Run, active: f64, in_transaction: f64, idle: f64) -> Run {
+    run.gauge("postgres", "pg_sessions", "active", active)
+        .gauge("postgres", "pg_sessions", "idle in transaction", in_transaction)
+        .gauge("postgres", "pg_sessions", "idle", idle)
+}
+
+fn cpu(run: Run, node: &str, used: f64, throttled: f64) -> Run {
+    run.counter(node, "cgroup_cpu", "", used).counter(node, "cgroup_periods", "", 100.0).counter(
+        node,
+        "cgroup_throttled",
+        "",
+        throttled,
+    )
+}
+
+#[test]
+fn a_queue_in_the_pooler() {
+    // 1000 transactions per second of 2 ms: two are under way.
+    let waiting = |n| run().tps(1000.0).gauge("pooler", "pgbouncer_cl_waiting", "db/app", n);
+    check(
+        &["pooled"],
+        &[waiting(150.0).gauge("pooler", "pgbouncer_maxwait", "db/app", 2.5)],
+        &[
+            "QueueInPooler { cell: 0, node: \"pooler\", waiting: Some(150.0), longest: Some(2.5), under_way: 2.0, busy: None }",
+        ],
+    );
+    check(&["pooled"], &[waiting(9.0)], &[]);
+    // Odyssey counts idle clients as waiting: its word alone is none.
+    let odyssey = |n, tps| run().tps(tps).gauge("pooler", "odyssey_cl_waiting", "db/app", n);
+    check(&["odyssey"], &[odyssey(180.0, 1000.0)], &[]);
+    check(&["odyssey"], &[sessions(odyssey(180.0, 1000.0), 2.0, 0.0, 18.0)], &[]);
+    // 50,000 per second of 2 ms: a hundred are under way, but PostgreSQL is busy with twenty.
+    check(
+        &["odyssey"],
+        &[sessions(odyssey(0.0, 50_000.0), 18.0, 2.0, 0.0)],
+        &[
+            "QueueInPooler { cell: 0, node: \"pooler\", waiting: None, longest: None, under_way: 100.0, busy: Some(20.0) }",
+        ],
+    );
+}
+
+#[test]
+fn a_queue_in_the_balancer() {
+    let waiting = |n| {
+        run()
+            .gauge("balancer", "haproxy_qcur", "pg/BACKEND", 0.0)
+            .gauge("balancer", "haproxy_qcur", "pg/postgres", n)
+            .gauge("balancer", "haproxy_qtime", "pg/BACKEND", 1.5)
+    };
+    check(
+        &["balanced"],
+        &[waiting(160.0)],
+        &[
+            "QueueInBalancer { cell: 0, node: \"balancer\", waiting: 160.0, wait: Some(1.5), maxconn: Some(20) }",
+        ],
+    );
+    check(&["balanced"], &[waiting(9.0)], &[]);
+}
+
+#[test]
+fn the_pooler_or_its_pool() {
+    let lent = |n| run().gauge("pooler", "pgbouncer_sv_active", "db/app", n);
+    // The console says the pool is full; PostgreSQL says that it does nothing, and the quota is used up.
+    check(
+        &["pooled"],
+        &[sessions(cpu(lent(20.0), "pooler", 0.099, 90.0), 1.5, 0.0, 18.5)],
+        &[
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, of_cpu: 0.1, throttled: Some(0.9), pool: 20, lent: Some(20.0), active: 1.5 }",
+        ],
+    );
+    // In two statements' transactions they are idle in a transaction: they wait for the pooler too.
+    check(
+        &["pooled"],
+        &[sessions(cpu(lent(20.0), "pooler", 0.06, 90.0), 4.0, 16.0, 0.0)],
+        &[
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.06, of_cpu: 0.1, throttled: Some(0.9), pool: 20, lent: Some(20.0), active: 4.0 }",
+        ],
+    );
+    check(
+        &["pooled"],
+        &[sessions(cpu(lent(20.0), "pooler", 0.05, 3.0), 18.0, 2.0, 0.0)],
+        &[
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 20.0, cpu: 0.05, of_cpu: 0.1 }",
+        ],
+    );
+    // Neither: both are full, the pool is half empty, or what would tell them apart was not measured.
+    check(&["pooled"], &[sessions(cpu(lent(20.0), "pooler", 0.1, 90.0), 18.0, 2.0, 0.0)], &[]);
+    check(&["pooled"], &[sessions(cpu(lent(9.0), "pooler", 0.05, 3.0), 8.0, 1.0, 11.0)], &[]);
+    check(&["pooled"], &[cpu(lent(20.0), "pooler", 0.1, 90.0)], &[]);
+    check(&["pooled"], &[sessions(lent(20.0), 1.5, 0.0, 18.5)], &[]);
+    let odyssey = run().gauge("pooler", "odyssey_sv_active", "db/app", 20.0);
+    check(
+        &["odyssey"],
+        &[sessions(cpu(odyssey, "pooler", 0.098, 80.0), 1.0, 0.0, 19.0)],
+        &[
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.098, of_cpu: 0.1, throttled: Some(0.8), pool: 20, lent: Some(20.0), active: 1.0 }",
+        ],
+    );
+}
+
+#[test]
+fn the_server_is_the_limit() {
+    check(
+        &["direct"],
+        &[cpu(run(), "postgres", 0.97, 60.0)],
+        &["ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, of_cpu: 1.0, throttled: Some(0.6) }"],
+    );
+    check(&["direct"], &[cpu(run(), "postgres", 0.5, 10.0)], &[]);
+    check(&["direct"], &[sessions(run(), 40.0, 0.0, 0.0)], &[]);
+}
+
+#[test]
+fn sessions_that_wait_for_one_thing() {
+    let waits = |lock, running| {
+        sessions(run(), lock + running, 0.0, 0.0)
+            .gauge("postgres", "pg_active_waits", "Lock/transactionid", lock)
+            .gauge("postgres", "pg_active_waits", "running", running)
+    };
+    check(
+        &["direct"],
+        &[waits(15.0, 5.0)],
+        &["SessionsWait { cell: 0, event: \"Lock/transactionid\", share: 0.75, active: 20.0 }"],
+    );
+    check(&["direct"], &[waits(5.0, 15.0)], &[]);
+    check(&["direct"], &[waits(1.0, 0.0)], &[]);
+}
+
+#[test]
+fn deadlocks_of_a_thousand() {
+    let all: Vec<Run> = [10, 0, 20]
+        .into_iter()
+        .enumerate()
+        .map(|(n, it)| Run::new(0, n as u32).failed(b"40P01", it))
+        .collect();
+    check(
+        &["direct"],
+        &all,
+        &["Deadlocks { cell: 0, of_thousand: 0.999, interval: Some((0.0, 1.996)), runs: 3 }"],
+    );
+    // Rates at unlike concurrency are no comparison.
+    check(
+        &["session", "pooled"],
+        &[sessions(run(), 4.0, 1.0, 0.0), sessions(Run::new(1, 0).failed(b"40P01", 30), 15.0, 5.0, 0.0)],
+        &[
+            "Deadlocks { cell: 1, of_thousand: 2.991, interval: None, runs: 1 }",
+            "NotConcurrent { cell: 1, with: 0, busy: 20.0, with_busy: 5.0 }",
+        ],
+    );
+    check(
+        &["session", "pooled"],
+        &[sessions(run(), 14.0, 1.0, 0.0), sessions(Run::new(1, 0).failed(b"40P01", 30), 15.0, 5.0, 0.0)],
+        &["Deadlocks { cell: 1, of_thousand: 2.991, interval: None, runs: 1 }"],
+    );
+}
+
+#[test]
+fn an_open_test_that_became_a_closed_one() {
+    check(
+        &["direct"],
+        &[run().open().dropped(500), Run::new(0, 1).open()],
+        &[
+            "RunIsClosed { cell: 0, arrivals: 10500, waited: 0, dropped: 500, in_flight_max: 200, trials: 1, of: 2 }",
+        ],
+    );
+}
+
+#[test]
+fn clients_that_stayed() {
+    check(
+        &["pooled"],
+        &[run().left("pooler", 3), Run::new(0, 1).left("pooler", 17), Run::new(0, 2)],
+        &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, of: 3 }"],
+    );
+}
+
+#[test]
+fn like_is_compared_with_like() {
+    let unix = repeated(0, &[21_500.0, 21_300.0, 21_600.0, 21_400.0, 21_550.0]);
+    let tcp = repeated(1, &[13_700.0, 13_650.0, 13_750.0, 13_690.0, 13_710.0]);
+    let pooled = repeated(2, &[11_565.0, 11_500.0, 11_600.0, 11_550.0, 11_580.0]);
+    check(
+        &["unix", "direct", "pooled"],
+        &[unix.clone(), tcp, pooled.clone()].concat(),
+        &[
+            "LikeForLikeCost { cell: 2, with: 1, transport: Tcp, compared: Compared { ratio: 0.8442, \
+             interval: Some((0.8394, 0.8473)), p: 0.0079, verdict: Lower, runs: (5, 5) } }",
+            "UnlikeComparison { cell: 2, with: 0, transports: [Tcp, Tcp], with_transport: Unix, compared: Compared { ratio: \
+             0.5379, interval: Some((0.5347, 0.543)), p: 0.0079, \
+             verdict: Lower, runs: (5, 5) }, like: 0.8442 }",
+        ],
+    );
+    // Without the fair one the unfair one is not told either.
+    check(&["unix", "pooled"], &[unix, repeated(1, &[11_565.0])].concat(), &[]);
+}
+
+#[test]
+fn modes_without_a_difference() {
+    let transaction = repeated(0, &[9973.0, 9900.0, 10_020.0, 9950.0, 9990.0]);
+    let statement = repeated(1, &[9980.0, 9910.0, 10_010.0, 9940.0, 9960.0]);
+    check(
+        &["pooled", "statement"],
+        &[transaction.clone(), statement].concat(),
+        &[
+            "NoDifference { cell: 1, with: 0, mode: Statement, with_mode: Transaction, compared: Compared { ratio: \
+           0.9987, interval: Some((0.992, 1.0061)), p: 0.8413, verdict: NoEvidence, runs: (5, 5) } }",
+        ],
+    );
+    // That there is one stands in the matrix; with few runs nothing is said.
+    check(
+        &["pooled", "statement"],
+        &[transaction.clone(), repeated(1, &[9000.0, 9001.0, 9002.0, 9003.0])].concat(),
+        &[],
+    );
+    check(&["pooled", "statement"], &[transaction.clone(), repeated(1, &[9980.0, 9910.0])].concat(), &[]);
+    check(&["pooled", "odyssey"], &[transaction.clone(), repeated(1, &[9980.0; 5])].concat(), &[]);
+}

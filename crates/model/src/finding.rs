@@ -1,0 +1,136 @@
+//! What does a careful reader of an experiment need to be told?
+//!
+//! A finding is a fact with its evidence; a cell is an index into the experiment's. Figures are medians over the cell's
+//! valid trials unless they say otherwise. What was not measured is `None`, and a finding that needs it is not made.
+
+use crate::matrix::Verdict;
+use crate::plan::{Entrance, PoolMode};
+use serde::Serialize;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Finding {
+    /// PostgreSQL had no slot free: SQLSTATE 53300, by either of its texts.
+    SlotsExhausted {
+        cell: usize,
+        /// Clients were refused so often, in all trials together.
+        refused: u64,
+        /// The server's log has it so often, in all trials together.
+        logged: u64,
+        max_connections: Option<u32>,
+        /// The earliest second of any trial, where a log or ticks tell it.
+        first_second: Option<u64>,
+        /// In so many of all trials.
+        trials: u32,
+        of: u32,
+    },
+    /// Many clients got nothing, or hardly anything, while an average looks well. Of the trial with the median number.
+    ClientsStarved {
+        cell: usize,
+        /// Clients that got at least a tenth of the mean.
+        served: u32,
+        /// Clients that got nothing at all.
+        without: u32,
+        clients: u32,
+        /// The pool's mode and size, where there is one.
+        pool: Option<(PoolMode, u32)>,
+        /// Jain's index over all clients.
+        jain: f64,
+        /// Transactions per client on average, as if all had been served.
+        mean: f64,
+    },
+    /// What the pooler or balancer costs where every hop is of the same kind.
+    LikeForLikeCost { cell: usize, with: usize, transport: Entrance, compared: Compared },
+    /// What it would seem to cost beside another transport; `like` is the fair ratio of throughput.
+    UnlikeComparison {
+        cell: usize,
+        with: usize,
+        transports: Vec<Entrance>,
+        with_transport: Entrance,
+        compared: Compared,
+        like: f64,
+    },
+    /// Cells that differ in the pool's mode only do not differ in throughput, as far as so many runs can tell.
+    NoDifference { cell: usize, with: usize, mode: PoolMode, with_mode: PoolMode, compared: Compared },
+    /// Transactions wait in the pooler.
+    QueueInPooler {
+        cell: usize,
+        node: String,
+        /// By its console; `None` where its console does not tell waiting clients from idle ones (Odyssey).
+        waiting: Option<f64>,
+        /// The longest that the first of the queue had waited, seconds.
+        longest: Option<f64>,
+        /// Transactions under way by Little's law: throughput × mean time from the send.
+        under_way: f64,
+        /// Sessions of PostgreSQL in a transaction or a statement.
+        busy: Option<f64>,
+    },
+    /// Connections wait in the balancer for a slot of its server.
+    QueueInBalancer {
+        cell: usize,
+        node: String,
+        waiting: f64,
+        /// How long the last connections waited on average, seconds.
+        wait: Option<f64>,
+        maxconn: Option<u32>,
+    },
+    /// The pooler's processor is the limit, although its console may say that the pool is full.
+    PoolerBound {
+        cell: usize,
+        node: String,
+        /// Processors used, and how many it could use.
+        cpu: f64,
+        of_cpu: f64,
+        /// Share of the quota's periods in which it was held back.
+        throttled: Option<f64>,
+        pool: u32,
+        /// Servers given to clients, by its console.
+        lent: Option<f64>,
+        /// Sessions of PostgreSQL that ran a statement.
+        active: f64,
+    },
+    /// Every slot of the pool is at work in PostgreSQL, and the pooler has processor time to spare.
+    PoolBound { cell: usize, node: String, pool: u32, lent: f64, busy: f64, cpu: f64, of_cpu: f64 },
+    /// PostgreSQL's processor is the limit.
+    ServerBound { cell: usize, node: String, cpu: f64, of_cpu: f64, throttled: Option<f64> },
+    /// Active sessions wait for one thing most of the time.
+    SessionsWait {
+        cell: usize,
+        /// As `pg_stat_activity` names it, `Lock/transactionid`.
+        event: String,
+        /// Of active sessions, 0..=1.
+        share: f64,
+        active: f64,
+    },
+    /// Of a thousand transactions; the interval is of 95 % over the runs.
+    Deadlocks { cell: usize, of_thousand: f64, interval: Option<(f64, f64)>, runs: u32 },
+    /// Deadlock rates of the two are no comparison: in one more transactions were under way in PostgreSQL at once.
+    NotConcurrent { cell: usize, with: usize, busy: f64, with_busy: f64 },
+    /// All clients were busy, so that arrivals waited: an open test became a closed one. Sums over all trials.
+    RunIsClosed {
+        cell: usize,
+        arrivals: u64,
+        waited: u64,
+        dropped: u64,
+        in_flight_max: u32,
+        trials: u32,
+        of: u32,
+    },
+    /// A node still held clients when the load had ended. The most of any trial.
+    ClientsLeftAfterTest { cell: usize, node: String, clients: u64, trials: u32, of: u32 },
+}
+
+/// Two cells' throughput: the first by the second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// Of the medians.
+    pub ratio: f64,
+    /// Of 95 %, by resampling runs; `None` with fewer than three of either.
+    pub interval: Option<(f64, f64)>,
+    /// Of a permutation test.
+    pub p: f64,
+    /// All comparisons of one kind are decided together.
+    pub verdict: Verdict,
+    /// Valid runs of the cell, and of the other.
+    pub runs: (u32, u32),
+}
