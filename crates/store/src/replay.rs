@@ -37,6 +37,11 @@ impl Run {
 }
 
 impl Ticks<'_> {
+    /// How many are yet to come.
+    pub fn left(&self) -> usize {
+        self.ids.len()
+    }
+
     /// Without its samples.
     fn counts(&self, id: i64) -> Result<Tick> {
         let mut interval = Interval::new(&self.shape);

@@ -88,8 +88,9 @@ impl Desk {
         self.transaction(|desk| messages.iter().try_for_each(|it| desk.message(it)))
     }
 
-    /// Leaves one file, without a journal.
+    /// Leaves one file, without a journal, and nobody who writes it.
     pub fn close(self) -> rusqlite::Result<()> {
+        self.connection.execute("UPDATE run SET writer = NULL", [])?;
         self.connection.flush_prepared_statement_cache();
         self.connection.pragma_update(None, "journal_mode", "delete")?;
         self.connection.close().map_err(|(_, error)| error)

@@ -2,35 +2,11 @@
 
 mod invent;
 
-use invent::{Chance, Folder, end, header, outcome, trial};
-use model::{Interval, Latency, Packer, Tick};
+use invent::{Chance, Folder, end, header, outcome, told, told_interval, trial};
+use model::{Packer, Tick};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use store::{Note, Run, State, Status, TrialId};
-
-/// Everything in it, as text.
-fn told(it: &Tick) -> String {
-    format!("{} {} {} {:?}", it.second, it.in_flight, told_interval(&it.interval), it.samples)
-}
-
-fn told_interval(it: &Interval) -> String {
-    let mut packer = Packer::new();
-    let mut pack = |it: &Latency| format!("{:?}", packer.pack(it));
-    let mut all = format!("{:?} {:?} {} {:?}", it.from, it.to, it.begun, it.refused);
-    for it in [&it.send_lag, &it.backlog_wait, &it.connects] {
-        all += &pack(it);
-    }
-    for it in &it.cells {
-        let counts = (it.ok, it.late, it.dropped, it.retried, it.retries, it.above_limit);
-        all += &format!("{counts:?} {:?} {:?}", it.failed, it.unknown);
-        all += &pack(&it.response);
-        all += &pack(&it.service);
-        for it in &it.statements {
-            all += &format!("{} {} {}", it.failures, it.retries, pack(&it.service));
-        }
-    }
-    all
-}
 
 #[test]
 fn what_was_written_comes_back() {

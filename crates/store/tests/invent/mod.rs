@@ -1,12 +1,17 @@
 //! What might a run hold?
 
+// Each test file uses its part.
+#![allow(dead_code)]
+
 use model::summary::Script;
-use model::{Code, Effort, EventKind, Failures, Interval, Latency, LogEvent, Measured, Nanos, Sample, Tick};
+use model::{
+    Code, Effort, EventKind, Failures, Interval, Latency, LogEvent, Measured, Nanos, Packer, Sample, Tick,
+};
 use serde_json::json;
 use std::borrow::Cow;
 use std::fs;
-use std::path::PathBuf;
-use store::{Configuration, End, Header, Node, Outcome, Status, Trial};
+use std::path::{Path, PathBuf};
+use store::{Configuration, End, Header, Node, Outcome, Run, Status, Trial, TrialId, Writer};
 
 /// A directory that is removed with its contents.
 #[derive(Debug)]
@@ -83,6 +88,56 @@ pub fn outcome(status: Status) -> Outcome {
 
 pub fn end(status: Status, measured: Option<Measured>) -> End {
     End { outcome: outcome(status), summary: Some(json!({"tps": 1.5})), valid: Some(true), measured }
+}
+
+/// A text with all that is in a tick.
+pub fn told(it: &Tick) -> String {
+    format!("{} {} {} {:?}", it.second, it.in_flight, told_interval(&it.interval), it.samples)
+}
+
+pub fn told_interval(it: &Interval) -> String {
+    let mut packer = Packer::new();
+    let mut pack = |it: &Latency| format!("{:?}", packer.pack(it));
+    let mut all = format!("{:?} {:?} {} {:?}", it.from, it.to, it.begun, it.refused);
+    for it in [&it.send_lag, &it.backlog_wait, &it.connects] {
+        all += &pack(it);
+    }
+    for it in &it.cells {
+        let counts = (it.ok, it.late, it.dropped, it.retried, it.retries, it.above_limit);
+        all += &format!("{counts:?} {:?} {:?}", it.failed, it.unknown);
+        all += &pack(&it.response);
+        all += &pack(&it.service);
+        for it in &it.statements {
+            all += &format!("{} {} {}", it.failures, it.retries, pack(&it.service));
+        }
+    }
+    all
+}
+
+/// Reads all that is there; what is damaged is an error.
+pub fn read_all(path: &Path) -> store::Result<()> {
+    let run = Run::open(path)?;
+    run.header()?;
+    run.state()?;
+    run.notes()?;
+    for it in run.trials()? {
+        run.ticks(it.id)?.try_for_each(|it| it.map(drop))?;
+        run.samples(it.id, None)?;
+        run.events(it.id)?;
+        run.measured(it.id)?;
+    }
+    Ok(())
+}
+
+/// Waits until so many ticks of the trial are on the disk, or there is trouble.
+pub fn wait_for(writer: &Writer, trial: TrialId, ticks: usize) {
+    while writer.trouble().is_none() {
+        let run = Run::open(writer.path()).expect("it is a run");
+        if run.ticks(trial).expect("they can be read").left() >= ticks {
+            return;
+        }
+        std::thread::yield_now();
+    }
 }
 
 /// The same numbers for the same seed: SplitMix64.
