@@ -1,0 +1,74 @@
+//! What becomes of a run when the disk is full?
+
+mod invent;
+
+use invent::{Chance, Folder, end, header, outcome, read_all, told, trial, wait_for};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use store::{Run, State, Status, Trouble};
+
+/// A small disk in memory, gone when dropped.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// `None` without the right to mount.
+    fn mount(at: &Path, size: &str) -> Option<Disk> {
+        let done = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "pgdyno-store"])
+            .arg(at)
+            .output()
+            .is_ok_and(|it| it.status.success());
+        done.then(|| Disk(at.to_owned()))
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_and_what_was_measured_stays() {
+    let folder = Folder::new("full");
+    let Some(disk) = Disk::mount(&folder.0, "6m") else {
+        println!("skipped: no right to mount a small disk");
+        return;
+    };
+    let mut writer = store::create(&disk.0, &header("full")).expect("there is room for this");
+    let path = writer.path().to_owned();
+    let id = writer.begin_trial(trial(0));
+    let mut chance = Chance(5);
+    let mut ticks = Vec::new();
+    while writer.trouble().is_none() {
+        let tick = chance.tick(ticks.len() as u64);
+        writer.tick(id, Box::new(tick.clone()));
+        ticks.push(tick);
+        wait_for(&writer, id, ticks.len());
+        assert!(ticks.len() < 1000, "the disk holds less");
+    }
+    assert_eq!(writer.trouble(), Some(&Trouble::DiskFull));
+    let why = end(Status::Failed, Some(chance.measured(&ticks)));
+    writer.end_trial(id, why);
+    writer.finish(outcome(Status::Failed)).expect("the reserve suffices");
+
+    read_all(&path).expect("it is whole");
+    let run = Run::open(&path).unwrap();
+    assert_eq!(run.state().unwrap(), State::Ended(outcome(Status::Failed)));
+    let back: Vec<String> = run.ticks(id).unwrap().map(|it| told(&it.unwrap())).collect();
+    assert_eq!(back, ticks.iter().map(told).collect::<Vec<_>>(), "with the one that did not fit at first");
+    drop(run);
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_beginning_is_refused() {
+    let folder = Folder::new("too-small");
+    let Some(disk) = Disk::mount(&folder.0, "3m") else {
+        println!("skipped: no right to mount a small disk");
+        return;
+    };
+    let error = store::create(&disk.0, &header("full")).expect_err("it has no room for the reserve");
+    assert!(error.to_string().contains("No space left on device"), "{error}");
+    assert_eq!(fs::read_dir(&disk.0).unwrap().count(), 0, "nothing is left of the attempt");
+}

@@ -1,0 +1,144 @@
+//! What is said of a file that is not a whole run of ours?
+
+mod invent;
+
+use invent::{Chance, Folder, end, header, outcome, read_all, trial};
+use rusqlite::Connection;
+use std::fs;
+use std::path::{Path, PathBuf};
+use store::{Run, Status, Wrong};
+
+fn write(folder: &Path) -> PathBuf {
+    let mut chance = Chance(3);
+    let mut writer = store::create(folder, &header("whole")).expect("there is room");
+    let id = writer.begin_trial(trial(0));
+    let ticks: Vec<_> = (0..3).map(|it| chance.tick(it)).collect();
+    ticks.iter().for_each(|it| writer.tick(id, Box::new(it.clone())));
+    writer.events(id, chance.events(3));
+    writer.end_trial(id, end(Status::Complete, Some(chance.measured(&ticks))));
+    writer.finish(outcome(Status::Complete)).expect("there is room")
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let folder = Folder::new("foreign");
+    let whole = write(&folder.0);
+    read_all(&whole).expect("it is whole");
+    let path = folder.0.join("x.dyno");
+    let check = |expected: &str| {
+        let error = read_all(&path).expect_err(expected).to_string();
+        let told = error.replace(path.to_str().expect("it is ASCII"), "x");
+        assert!(told.starts_with(expected), "{told} instead of {expected}");
+    };
+    check("could not open \"x\": No such file");
+    fs::write(&path, "").unwrap();
+    check("\"x\" is empty: pgdyno was ended before anything was measured");
+    fs::write(&path, "name: book\n".repeat(1000)).unwrap();
+    check("\"x\" is not a run of pgdyno");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    check("\"x\" is not a run of pgdyno");
+    fs::remove_dir(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE run (id)").unwrap();
+    check("\"x\" is not a run of pgdyno");
+    let change = |sql: &str| {
+        fs::copy(&whole, &path).unwrap();
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    };
+    change("PRAGMA user_version = 2");
+    check("\"x\" has format 2, and this pgdyno knows those up to 1");
+    for sql in [
+        "UPDATE histogram SET v2 = x'00'",
+        "UPDATE histogram SET kind = 9",
+        "UPDATE outcome SET operation = operation + 7",
+        "UPDATE failure SET code = 'x'",
+        "UPDATE statement SET command = command + 9",
+        "UPDATE event SET kind = 'x'",
+        "UPDATE trial SET status = 'x'",
+        "UPDATE trial SET label = '{'",
+        "UPDATE whole SET clients = x'80'",
+        "DELETE FROM run",
+        "DELETE FROM jitter",
+    ] {
+        change(sql);
+        check("\"x\" is damaged: ");
+    }
+    change("DROP TABLE sample");
+    check("could not read \"x\": no such table: sample");
+}
+
+#[test]
+fn damaged_bytes_are_no_panic() {
+    let folder = Folder::new("damaged");
+    let whole = fs::read(write(&folder.0)).unwrap();
+    let path = folder.0.join("x.dyno");
+    let seed = 11;
+    println!("seed {seed}");
+    let mut chance = Chance(seed);
+    let mut refused = 0;
+    for _ in 0..300 {
+        let mut bytes = whole.clone();
+        match chance.below(3) {
+            0 => bytes.truncate(chance.below(whole.len() as u64) as usize),
+            // The header and the first pages decide most.
+            n => {
+                let reach = if n == 1 { 8192 } else { whole.len() as u64 };
+                for _ in 0..=chance.below(8) {
+                    bytes[chance.below(reach) as usize] = chance.next() as u8;
+                }
+            }
+        }
+        fs::write(&path, bytes).unwrap();
+        refused += u32::from(read_all(&path).is_err());
+    }
+    assert!(refused > 100, "{refused} of 300");
+}
+
+#[test]
+fn names_stay_in_their_folder() {
+    let folder = Folder::new("names");
+    for name in ["", "..", "../x", "/tmp/x", "a/b", "x\n", "Ж"] {
+        let error = store::create(&folder.0, &header(name)).expect_err(name);
+        assert!(matches!(error.wrong, Wrong::Name(_)), "{error}");
+    }
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
+}
+
+#[test]
+fn runs_are_listed_found_and_removed_by_their_exact_names() {
+    let folder = Folder::new("list");
+    let dir = folder.0.join("runs");
+    assert_eq!(store::list(&dir).unwrap().len(), 0, "no directory is no run");
+    let path = write(&dir);
+    let writer = store::create(&dir, &header("under-way")).unwrap();
+    fs::write(dir.join("note.txt"), "mine").unwrap();
+    fs::write(dir.join("mine.dyno"), "mine").unwrap();
+    fs::write(folder.0.join("outside.dyno"), "").unwrap();
+    std::os::unix::fs::symlink(&path, dir.join("link.dyno")).unwrap();
+
+    let listed: Vec<_> =
+        store::list(&dir).unwrap().into_iter().map(|it| (it.name, it.content.is_ok())).collect();
+    let (whole, under_way) = ("whole-20261121T115331Z", "under-way-20261121T115331Z");
+    let expected = [(whole, true), (under_way, true), ("mine", false)].map(|(it, ok)| (it.to_owned(), ok));
+    assert_eq!(listed, expected);
+
+    let found = |run: &str| store::find(&dir, run).map_err(|it| it.to_string());
+    assert_eq!(found("whole"), Ok(dir.join(format!("{whole}.dyno"))));
+    assert_eq!(found("last"), found("whole"));
+    assert_eq!(found(path.to_str().unwrap()), Ok(path.clone()));
+    assert_eq!(found("nothing"), Err("there is no run \"nothing\"".to_owned()));
+    assert_eq!(found("link"), Err("there is no run \"link\"".to_owned()));
+    assert_eq!(found(""), Err(format!("\"\" may be mine or {under_way} or {whole}")));
+
+    let removed = |run: &str| store::remove(&dir, run).map_err(|it| it.to_string());
+    for name in ["whole", "note.txt", "../outside", "link", "last", ""] {
+        assert_eq!(removed(name), Err(format!("there is no run \"{name}\"")));
+    }
+    assert!(removed("mine").unwrap_err().ends_with("is not a run of pgdyno"));
+    assert!(removed(under_way).unwrap_err().ends_with("is being written"));
+    assert_eq!(removed(whole), Ok(dir.join(format!("{whole}.dyno"))));
+    assert!(Run::open(&path).is_err());
+    drop(writer);
+    assert!(removed(under_way).is_ok(), "nobody writes it any more");
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 3);
+}

@@ -1,0 +1,103 @@
+//! What is left of a run whose writer was killed?
+
+mod invent;
+
+use invent::{Chance, Folder, header, read_all, told, trial, wait_for};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use store::{Run, State};
+
+/// Where the child writes; it is a child if this is set.
+const FOLDER: &str = "PGDYNO_STORE_KILL_FOLDER";
+
+/// Other rounds than usual, such as for `./x proof`.
+const ROUNDS: &str = "PGDYNO_STORE_KILL_ROUNDS";
+
+fn tick(seed: u64, second: u64) -> model::Tick {
+    Chance(seed ^ second << 32).tick(second)
+}
+
+/// Not a test: the child of the test below. Tells a tick when the one before it is on the disk, and says so, for ever.
+#[test]
+#[ignore = "it is run by the test below, and does not end"]
+fn writes_until_it_is_killed() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let mut writer = store::create(Path::new(&folder), &header("kill")).expect("there is room");
+    println!("at {}", writer.path().display());
+    let id = writer.begin_trial(trial(0));
+    for second in 0.. {
+        writer.tick(id, Box::new(tick(1, second)));
+        wait_for(&writer, id, second as usize + 1);
+        assert_eq!(writer.trouble(), None);
+        println!("on disk {second}");
+    }
+}
+
+#[test]
+fn a_killed_run_opens_and_has_all_but_the_last_tick() {
+    let seed = 20_261_121;
+    let rounds = std::env::var(ROUNDS).map_or(20, |it| it.parse().expect("a number of rounds"));
+    println!("seed {seed}");
+    let mut chance = Chance(seed);
+    let mut half_written = 0;
+    for round in 0..rounds {
+        let folder = Folder::new(&format!("kill-{round}"));
+        let (path, on_disk) = kill(&folder.0, chance.below(6), chance.below(1 << 22));
+        let journal = PathBuf::from(format!("{}-journal", path.display()));
+        half_written += u32::from(journal.metadata().is_ok_and(|it| it.len() > 0));
+
+        let run = Run::open(&path).unwrap_or_else(|error| panic!("round {round}: {error}"));
+        assert_eq!(run.state().expect("it can be read"), State::Lost, "round {round}");
+        let trials = run.trials().expect("they can be read");
+        assert_eq!(trials.len(), 1, "round {round}");
+        assert_eq!(trials[0].state, State::Lost);
+        assert_eq!(trials[0].trial, trial(0));
+        let ticks: Vec<String> =
+            run.ticks(trials[0].id).unwrap().map(|it| told(&it.expect("it is whole"))).collect();
+        assert!(ticks.len() > on_disk, "round {round}: {} ticks, but {on_disk} was there", ticks.len());
+        for (second, it) in ticks.iter().enumerate() {
+            assert_eq!(*it, told(&tick(1, second as u64)), "round {round}, second {second}");
+        }
+        read_all(&path).expect("the rest can be read too");
+        let check: String = rusqlite::Connection::open(&path)
+            .and_then(|it| it.pragma_query_value(None, "integrity_check", |row| row.get(0)))
+            .expect("it can be checked");
+        assert_eq!(check, "ok", "round {round}");
+    }
+    println!("{rounds} kills, {half_written} in the midst of a transaction");
+}
+
+/// Kills a child some turns of a loop after it said that so many ticks are on the disk; tells its file and the last tick
+/// it spoke of.
+fn kill(folder: &Path, ticks: u64, turns: u64) -> (PathBuf, usize) {
+    let mut child = Command::new(std::env::current_exe().expect("we are a program"))
+        .args(["--exact", "--ignored", "--nocapture", "writes_until_it_is_killed"])
+        .env(FOLDER, folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it can be started again");
+    let mut said =
+        BufReader::new(child.stdout.take().expect("it was asked for")).lines().map_while(Result::ok);
+    let (mut path, mut last) = (None, None);
+    let mut hear = |line: String| {
+        // The test harness's words may stand before ours on the line.
+        if let Some((_, at)) = line.split_once("at /") {
+            path = Some(PathBuf::from(format!("/{at}")));
+        }
+        if let Some(second) = line.strip_prefix("on disk ") {
+            last = second.parse::<usize>().ok();
+        }
+        last
+    };
+    while hear(said.next().expect("the child lives")).is_none_or(|it| (it as u64) < ticks) {}
+    for turn in 0..turns {
+        std::hint::black_box(turn);
+    }
+    child.kill().expect("it is ours");
+    child.wait().expect("it is ours");
+    for line in said {
+        hear(line);
+    }
+    (path.expect("it said where"), last.expect("it said so"))
+}
