@@ -3,7 +3,7 @@
 //! Rounds of: a process starts a supervisor and several nodes, and meets its end at a seeded moment. Then no process, no
 //! group and no directory may remain. `./x proof` runs a thousand and more of them; the other tests a few.
 
-use super::scratch::Scratch;
+use super::scratch::{OURSELVES, Scratch};
 use super::server::{PATIENCE, installation, keeper};
 use model::plan::Limits;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -146,7 +146,7 @@ fn servers(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervisor
 /// Plays one round and tells whether its end was a signal, and what survived it: processes, groups, directories.
 fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     let panics = if round.fate == Fate::Panic { PHASES[round.phase] } else { "" };
-    let mut victim = Command::new(std::env::current_exe().unwrap())
+    let mut victim = Command::new(OURSELVES)
         .args(["--exact", "real_server::ends_proof::victim", "--nocapture"])
         .env("STACK_TEST_PROOF", format!("{} {panics}", if round.real { "real" } else { "stand-ins" }))
         .env("TMPDIR", &scratch.0)

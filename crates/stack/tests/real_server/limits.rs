@@ -3,7 +3,7 @@
 //! Control groups need their right to be used. Where it is missing, the tests of what they do have nothing to look at, and
 //! say so; what happens without the right is tested everywhere.
 
-use super::scratch::Scratch;
+use super::scratch::{OURSELVES, Scratch};
 use super::server::{PATIENCE, keeper};
 use model::plan::Limits;
 use stack::host::{Cgroups, Controller};
@@ -277,7 +277,7 @@ fn generator() {
 fn the_generator_is_limited_and_released() {
     let scratch = Scratch::new("generator");
     let said = scratch.0.join("said");
-    let done = Command::new(std::env::current_exe().unwrap())
+    let done = Command::new(OURSELVES)
         .args(["--exact", "real_server::limits::generator"])
         .env("STACK_TEST_GENERATOR", &said)
         .env("TMPDIR", &scratch.0)

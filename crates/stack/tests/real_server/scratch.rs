@@ -4,6 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// This very program, also when a build has put another in its place.
+pub const OURSELVES: &str = "/proc/self/exe";
+
 /// A directory on disk in which run directories of one test are made.
 pub struct Scratch(pub PathBuf);
 
