@@ -12,6 +12,7 @@ pub mod host;
 pub mod limits;
 pub mod loglines;
 pub mod probe;
+pub mod restore;
 pub mod sampler;
 pub mod supervisor;
 pub mod tls_files;

@@ -14,5 +14,6 @@ mod real_server {
     mod ends_proof;
     mod limits;
     mod scratch;
+    mod restore;
     pub mod server;
 }

@@ -135,7 +135,7 @@ pub(super) fn complete(connection: &mut Connection, rows: u64, bytes: u64) -> Re
 }
 
 /// An SQL string, whatever `standard_conforming_strings` says.
-pub(super) fn literal(text: &str) -> String {
+pub(crate) fn literal(text: &str) -> String {
     let text = text.replace('\'', "''");
     match text.contains('\\') {
         true => format!("E'{}'", text.replace('\\', "\\\\")),

@@ -20,6 +20,7 @@ pub use mark::GENERATOR;
 
 use crate::ask::{self, Target};
 use copy::Sent;
+pub(crate) use mark::literal;
 use model::plan::{Content, Dataset};
 use sheet::Sheet;
 use std::fmt;
@@ -182,7 +183,7 @@ impl fmt::Display for Unfit {
 }
 
 /// An SQL identifier.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 

@@ -1,0 +1,110 @@
+//! In which state are the tables?
+
+use crate::ask::{Connection, Error};
+
+/// All tables of one database, but for the server's own and ours, by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    pub tables: Vec<TableState>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableState {
+    /// As SQL writes it, with its schema.
+    pub name: String,
+    /// Bytes of rows, free space and TOAST.
+    pub heap: u64,
+    /// Bytes of all indexes.
+    pub indexes: u64,
+    /// The planner's estimate; `None`: never vacuumed or analysed.
+    pub rows: Option<u64>,
+    /// Rows that were updated or deleted since the last vacuum, as far as the statistics know: they forget what a crash
+    /// or a copy cuts off.
+    pub dead: u64,
+    /// The later one of the owner's and of autovacuum's, as the server writes it; `None` also for a copy.
+    pub last_analyze: Option<String>,
+    /// Share of pages that need no look at their rows' visibility, 0..=1; 1 for an empty table.
+    pub all_visible: f64,
+    /// Bytes of rows and indexes in the server's own cache; `None` without the extension `pg_buffercache`.
+    pub buffered: Option<u64>,
+}
+
+/// A table that has grown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bloat {
+    pub table: String,
+    /// Bytes, with indexes.
+    pub before: u64,
+    pub now: u64,
+    pub dead: u64,
+}
+
+/// Looks at all tables. Reads no row of them.
+pub fn state(connection: &mut Connection) -> Result<State, Error> {
+    let answer = connection.query(
+        "select format('%I.%I', n.nspname, c.relname), \
+           pg_table_size(c.oid), pg_indexes_size(c.oid), c.reltuples::bigint, \
+           coalesce(s.n_dead_tup, 0), greatest(s.last_analyze, s.last_autoanalyze), \
+           case when c.relpages > 0 then least(c.relallvisible::float8 / c.relpages, 1) else 1 end \
+         from pg_class c join pg_namespace n on n.oid = c.relnamespace \
+         left join pg_stat_all_tables s on s.relid = c.oid \
+         where c.relkind in ('r', 'm') and n.nspname not in ('pg_catalog', 'information_schema', 'pgdyno') \
+           and n.nspname !~ '^pg_(toast|temp)' order by 1",
+    )?;
+    let mut state = State::default();
+    for row in answer.rows {
+        let text = |at: usize| row[at].as_deref().unwrap_or_default();
+        let number = |at: usize| text(at).parse().unwrap_or(0);
+        state.tables.push(TableState {
+            name: text(0).to_owned(),
+            heap: number(1),
+            indexes: number(2),
+            // -1, or before version 14 with 0 pages: unknown.
+            rows: text(3).parse().ok(),
+            dead: number(4),
+            last_analyze: row[5].clone(),
+            all_visible: text(6).parse().unwrap_or(0.0),
+            buffered: None,
+        });
+    }
+    buffered(connection, &mut state)?;
+    Ok(state)
+}
+
+fn buffered(connection: &mut Connection, state: &mut State) -> Result<(), Error> {
+    let schema = connection.value(
+        "select quote_ident(nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace \
+         where extname = 'pg_buffercache'",
+    )?;
+    let Some(schema) = schema else { return Ok(()) };
+    let answer = connection.query(&format!(
+        "with cached as (select relfilenode, count(*) * current_setting('block_size')::bigint as bytes \
+           from {schema}.pg_buffercache where reldatabase = (select oid from pg_database where datname = current_database()) \
+           group by 1), \
+         parts as (select oid as whole, oid as part from pg_class where relkind in ('r', 'm') \
+           union all select indrelid, indexrelid from pg_index) \
+         select format('%I.%I', n.nspname, c.relname), coalesce(sum(bytes), 0) \
+         from pg_class c join pg_namespace n on n.oid = c.relnamespace join parts on whole = c.oid \
+         left join cached on cached.relfilenode = pg_relation_filenode(part) group by 1"
+    ))?;
+    for row in answer.rows {
+        let name = row[0].as_deref().unwrap_or_default();
+        if let Some(table) = state.tables.iter_mut().find(|it| it.name == name) {
+            table.buffered = row[1].as_deref().and_then(|it| it.parse().ok());
+        }
+    }
+    Ok(())
+}
+
+impl State {
+    /// Tables that take more room than `before`, or hold dead rows.
+    pub fn bloat(&self, before: &State) -> Vec<Bloat> {
+        let grown = |now: &TableState| {
+            let before = before.tables.iter().find(|it| it.name == now.name)?;
+            let (was, is) = (before.heap + before.indexes, now.heap + now.indexes);
+            let told = is > was || now.dead > 0;
+            told.then(|| Bloat { table: now.name.clone(), before: was, now: is, dead: now.dead })
+        };
+        self.tables.iter().filter_map(grown).collect()
+    }
+}

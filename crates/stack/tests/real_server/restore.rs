@@ -1,0 +1,202 @@
+//! Does a database get back to what it was, and does nobody else lose theirs?
+
+use super::server::{PATIENCE, fresh_database, in_database, installation, keeper, server};
+use model::plan::{Cache, Content, Dataset};
+use stack::ask::Connection;
+use stack::component::postgres::{Postgres, Settings};
+use stack::dataset::{self, Loader};
+use stack::restore::{self, Error, Template, Warmth, Whose, cache, create_database, state, warm};
+use stack::supervisor::Supervisor;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use wire::Code;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn value(connection: &mut Connection, sql: &str) -> String {
+    let value = connection.value(sql).unwrap_or_else(|it| panic!("{sql}: {it}"));
+    value.unwrap_or_else(|| "NULL".to_owned())
+}
+
+fn load(target: stack::ask::Target, content: Content) {
+    let dataset = Dataset { seed: 42, content, cache: Cache::AsIs };
+    let loader = Loader { target, workers: 1, again: false, stop: &NEVER };
+    dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
+}
+
+/// A database with 80 profiles.
+fn profiles() -> (Connection, String) {
+    let (connection, name) = fresh_database();
+    load(in_database(&name), Content::Profiles { users: 5, per_user: 16 });
+    (connection, name)
+}
+
+const SPOIL: &str = "update profiles set value_id = -1";
+const SPOILT: &str = "select count(*) from profiles where value_id = -1";
+
+#[test]
+fn a_trial_leaves_nothing_behind() {
+    let (mut lingering, name) = profiles();
+    let template = Template::make(&server().target(), &name, Whose::Ours).unwrap();
+    assert_eq!(template.made.ended, 1, "{template:?}");
+    assert!(template.made.checkpoint.is_some() && template.made.bytes > 1_000_000, "{template:?}");
+    assert_eq!(template.state.tables.len(), 1, "{:?}", template.state);
+    lingering.query("select 1").unwrap_err();
+    for _ in 0..2 {
+        let mut busy = in_database(&name).open(PATIENCE).unwrap();
+        (0..20).for_each(|_| drop(busy.query(SPOIL).unwrap()));
+        let spoilt = state(&mut busy).unwrap();
+        let bloat = spoilt.bloat(&template.state);
+        assert_eq!(bloat.len(), 1, "{spoilt:?}");
+        assert!(bloat[0].now > bloat[0].before && bloat[0].table == "public.profiles", "{bloat:?}");
+        // In the middle of a transaction.
+        busy.query("begin; lock profiles").unwrap();
+        let restored = template.restore().unwrap();
+        assert!(restored.copying <= restored.took, "{restored:?}");
+        let mut after = in_database(&name).open(PATIENCE).unwrap();
+        assert_eq!(value(&mut after, SPOILT), "0");
+        assert_eq!(state(&mut after).unwrap().bloat(&template.state), []);
+        assert_eq!(value(&mut after, "select to_regclass('profiles_by_user') is not null"), "t");
+        // What was loaded is known in the copy too.
+        let dataset =
+            Dataset { seed: 42, content: Content::Profiles { users: 5, per_user: 16 }, cache: Cache::Warm };
+        let loader = Loader { target: in_database(&name), workers: 1, again: false, stop: &NEVER };
+        assert!(dataset::load(&dataset, &loader, &mut |_| {}).unwrap().reused);
+    }
+}
+
+#[test]
+fn the_owner_stays_and_half_a_restore_is_made_whole() {
+    let (mut connection, name) = profiles();
+    connection
+        .query(&format!("create role owner_{name}; alter database {name} owner to owner_{name}"))
+        .unwrap();
+    let template = Template::make(&server().target(), &name, Whose::Ours).unwrap();
+    let mut beside = server().target().open(PATIENCE).unwrap();
+    // Cut short between its two halves.
+    beside.query(&format!("drop database {name}")).unwrap();
+    template.restore().unwrap();
+    let owner =
+        format!("select datdba::regrole || ' ' || datallowconn from pg_database where datname = '{name}'");
+    assert_eq!(value(&mut beside, &owner), format!("owner_{name} true"));
+    // Nobody gets at the template.
+    let refused = in_database(&format!("{name}_template")).open(PATIENCE).unwrap_err();
+    assert_eq!(refused.code(), Code::SqlState(*b"55000"), "{refused}");
+    // A second one takes its place; then it goes.
+    let template = Template::make(&server().target(), &name, Whose::Ours).unwrap();
+    template.discard().unwrap();
+    let left = format!("select count(*) from pg_database where datname like '{name}\\_%'");
+    assert_eq!(value(&mut beside, &left), "0");
+}
+
+#[test]
+fn what_is_not_ours_is_not_dropped() {
+    let superuser = server().target();
+    let foreign = |result: Result<Template, Error>| match result {
+        Err(Error::Foreign { database }) => database,
+        other => panic!("{other:?}"),
+    };
+    let (mut connection, name) = profiles();
+    assert_eq!(foreign(Template::make(&superuser, &name, Whose::Attached)), name);
+    assert_eq!(value(&mut connection, SPOILT), "0");
+    assert_eq!(foreign(Template::make(&superuser, "postgres", Whose::Ours)), "postgres");
+    assert!(matches!(
+        Template::make(&superuser, "nowhere", Whose::Ours),
+        Err(Error::Missing { database }) if database == "nowhere"
+    ));
+    // Somebody's database that happens to have the template's name.
+    let mut beside = superuser.open(PATIENCE).unwrap();
+    beside.query(&format!("create database {name}_template")).unwrap();
+    assert_eq!(foreign(Template::make(&superuser, &name, Whose::Ours)), format!("{name}_template"));
+    assert_eq!(value(&mut connection, SPOILT), "0");
+}
+
+#[test]
+fn sessions_of_others_are_not_ended() {
+    let (superuser, name) = (server().target(), "attached_app");
+    create_database(&superuser, name, "postgres").unwrap();
+    load(in_database(name), Content::Profiles { users: 5, per_user: 16 });
+    let mut theirs = in_database(name).open(PATIENCE).unwrap();
+    theirs.query("set application_name = 'shop'").unwrap();
+    let refused = Template::make(&superuser, name, Whose::Attached).unwrap_err();
+    let Error::InUse { database, sessions } = &refused else { panic!("{refused}") };
+    assert!(
+        database == name && sessions.len() == 1 && sessions[0].ends_with("user postgres, application shop")
+    );
+    // And they may come again.
+    assert_eq!(value(&mut in_database(name).open(PATIENCE).unwrap(), SPOILT), "0");
+    theirs.query("set application_name = 'pgdyno load'").unwrap();
+    let template = Template::make(&superuser, name, Whose::Attached).unwrap();
+    assert_eq!(template.made.ended, 1);
+
+    let mut theirs = in_database(name).open(PATIENCE).unwrap();
+    theirs.query(SPOIL).unwrap();
+    theirs.query("set application_name = 'shop'").unwrap();
+    assert!(matches!(template.restore(), Err(Error::InUse { .. })));
+    assert_eq!(value(&mut theirs, SPOILT), "80");
+    drop(theirs);
+    // The server notices a little later that they have gone.
+    while matches!(template.restore(), Err(Error::InUse { .. })) {
+        std::thread::yield_now();
+    }
+    assert_eq!(value(&mut in_database(name).open(PATIENCE).unwrap(), SPOILT), "0");
+    // The copy is ours as well.
+    template.restore().unwrap();
+}
+
+#[test]
+fn caches_become_warm() {
+    let (mut connection, name) = fresh_database();
+    load(in_database(&name), Content::Tickets { rows: 20_000 });
+    assert_eq!(cache(Cache::AsIs, &in_database(&name), None).unwrap(), Warmth::AsIs);
+    assert_eq!(cache(Cache::Cold, &in_database(&name), None).unwrap(), Warmth::NotCold);
+    // In a server of others no extension is made.
+    let Warmth::ReadThrough { relations, bytes, indexes, .. } =
+        warm(&mut connection, Whose::Attached).unwrap()
+    else {
+        panic!("it has no pg_prewarm")
+    };
+    let size = "select pg_relation_size('book.tickets') + pg_relation_size('book.tickets_pkey')";
+    // The third is the empty index of TOAST, whose one page is its own.
+    let size: u64 = value(&mut connection, size).parse().unwrap();
+    assert!(
+        indexes && (2..=4).contains(&relations) && bytes >= size && bytes < size + 64 * 1024,
+        "{bytes} {size}"
+    );
+    connection.query("create extension pg_buffercache").unwrap();
+    let Warmth::Prewarmed { bytes, .. } = warm(&mut connection, Whose::Ours).unwrap() else {
+        panic!("pg_prewarm is part of contrib")
+    };
+    assert!(bytes >= size, "{bytes} {size}");
+    let state = state(&mut connection).unwrap();
+    let buffered = state.tables[0].buffered.unwrap();
+    assert!(buffered >= size * 9 / 10, "{buffered} of {size}");
+    assert_eq!((state.tables[0].rows, state.tables[0].dead), (Some(20_000), 0));
+    assert!(state.tables[0].last_analyze.is_some(), "{state:?}");
+}
+
+#[test]
+fn caches_become_cold() {
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let mut postgres = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
+    load(postgres.target(), Content::Tickets { rows: 20_000 });
+    let mut connection = postgres.target().open(PATIENCE).unwrap();
+    let file = postgres.data.join(value(&mut connection, "select pg_relation_filepath('book.tickets')"));
+    // Bytes of the file in the system's cache, as util-linux tells.
+    let resident = || -> u64 {
+        let told =
+            Command::new("fincore").args(["--bytes", "--noheadings", "--output", "RES"]).arg(&file).output();
+        String::from_utf8_lossy(&told.unwrap().stdout).trim().parse().unwrap()
+    };
+    assert!(resident() > 1_000_000, "{}", resident());
+    let target = postgres.target();
+    let done = cache(Cache::Cold, &target, Some((&mut postgres, &mut supervisor))).unwrap();
+    let Warmth::Cold { evicted, .. } = done else { panic!("{done:?}") };
+    assert!(evicted.files > 100 && evicted.bytes > 1_000_000, "{evicted:?}");
+    assert_eq!(resident(), 0);
+    let mut connection = target.open(PATIENCE).unwrap();
+    assert_eq!(value(&mut connection, "select count(fio) from book.tickets"), "20000");
+    assert!(resident() > 1_000_000);
+    let files = restore::directory(&mut connection, &postgres.data).unwrap();
+    assert!(file.starts_with(&files), "{} {}", file.display(), files.display());
+}
