@@ -13,7 +13,7 @@ struct Wall {
 
 const ASYNC: [&str; 6] = ["tokio", "mio", "async-std", "smol", "futures", "futures-util"];
 
-const WALLS: [Wall; 8] = [
+const WALLS: [Wall; 9] = [
     Wall {
         krate: "wire",
         imports: &[],
