@@ -70,7 +70,7 @@ pub struct Running {
 #[derive(Debug)]
 enum Kept {
     Postgres(Box<Postgres>),
-    Program { launch: Launch, found: Found },
+    Program { launch: Box<Launch>, found: Found },
     Attached,
 }
 
@@ -274,7 +274,7 @@ impl Chain {
         let node = &mut self.nodes[at];
         let Kept::Program { launch, .. } = &node.kept else { unreachable!("attached nodes have no number") };
         remove_socket(&node.entrance.address);
-        node.node = Some(supervisor.launch(launch.clone())?);
+        node.node = Some(supervisor.launch(Launch::clone(launch))?);
         console::await_service(supervisor, node)
     }
 

@@ -68,7 +68,7 @@ impl Chain {
                 }
                 Ok(running)
             }
-            (Found::Program(program), _) => self.start_program(supervisor, node, program),
+            (Found::Program(program), _) => self.start_program(supervisor, node, &program),
             (found, _) => unreachable!("{} was found for {}", debug(&found), node.name),
         }
     }
@@ -147,7 +147,7 @@ impl Chain {
         &self,
         supervisor: &mut Supervisor,
         node: Node,
-        program: Program,
+        program: &Program,
     ) -> Result<Running, Problem> {
         let impossible = |why: String| Problem::Impossible { node: node.name.clone(), why };
         let component = component::of(&node.kind).expect("the table has every kind that we start");
@@ -210,7 +210,7 @@ impl Chain {
                 configuration: shown.files,
                 hop: Hop::default(),
                 door: door(tls),
-                kept: Kept::Program { launch, found: Found::Program(program.clone()) },
+                kept: Kept::Program { launch: Box::new(launch), found: Found::Program(program.clone()) },
                 plan: node.clone(),
             };
             match console::await_service(supervisor, &mut running) {

@@ -71,7 +71,7 @@ pub fn stack(nodes: &[Node]) -> Stack {
 /// What the entry answers to `sql` by the simple protocol.
 pub fn ask(target: &Target, sql: &str) -> String {
     let answer = target.open(PATIENCE).and_then(|mut it| it.value(sql));
-    answer.map_or_else(|it| it.to_string(), |it| it.unwrap_or_default())
+    answer.map_or_else(|it| it.to_string(), Option::unwrap_or_default)
 }
 
 /// True where the problem is that a component cannot be had, which is told.
