@@ -4,10 +4,12 @@ mod bench;
 mod check;
 mod demo;
 mod doctor;
+mod export;
 mod init;
 mod measure;
 mod mistakes;
 mod run;
+mod runs;
 mod schedule;
 mod schema;
 mod voice;
@@ -42,6 +44,12 @@ enum Command {
     /// Print the JSON Schema of experiment files, for editors
     #[command(disable_help_flag = true)]
     Schema(Rest),
+    /// List, show and remove the runs that were kept
+    #[command(disable_help_flag = true)]
+    Runs(Rest),
+    /// Write a run as CSV, JSON or for HdrHistogram's tools
+    #[command(disable_help_flag = true)]
+    Export(Rest),
     /// Preview a schedule of arrivals
     #[command(disable_help_flag = true)]
     Schedule(Rest),
@@ -75,6 +83,8 @@ fn main() -> ExitCode {
         Command::Check(it) => check::main(&it.args),
         Command::Init(it) => init::main(&it.args),
         Command::Schema(it) => schema::main(&it.args),
+        Command::Runs(it) => runs::main(&it.args),
+        Command::Export(it) => export::main(&it.args),
         Command::Schedule(it) => schedule::main(&it.args),
         Command::Demo(it) => demo::main(&it.args),
         Command::Doctor(it) => doctor::main(&it.args),

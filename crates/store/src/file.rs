@@ -68,7 +68,7 @@ impl Reserve {
     }
 }
 
-/// As in `20261121T115331Z`.
+/// A moment as in `20261121T115331Z`.
 pub fn utc(unix_ms: u64) -> String {
     let secs = unix_ms / 1000;
     let (year, month, day) = date(secs / 86_400);

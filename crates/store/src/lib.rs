@@ -17,6 +17,7 @@ mod write;
 mod writer;
 
 pub use error::{Error, Result, Wrong};
+pub use file::utc;
 pub use list::{Content, Listed, find, list, remove};
 pub use read::{Recorded, Run, State};
 pub use replay::Ticks;

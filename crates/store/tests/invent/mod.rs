@@ -209,6 +209,21 @@ impl Chance {
         Tick { second, interval: it, in_flight: self.below(100), samples: self.samples(60) }
     }
 
+    /// A second without trouble, two operations with so many transactions together.
+    pub fn typical(&mut self, second: u64, transactions: u64) -> Tick {
+        let mut it = Interval::new(&[0, 0]);
+        it.from = Nanos::from_secs(second);
+        it.to = Nanos::from_secs(second + 1);
+        it.begun = transactions;
+        for cell in &mut it.cells {
+            cell.ok = transactions / 2;
+            cell.response = self.latency(transactions / 2);
+            cell.service = self.latency(transactions / 2);
+        }
+        it.send_lag = self.latency(transactions);
+        Tick { second, interval: it, in_flight: 8, samples: self.samples(60) }
+    }
+
     pub fn samples(&mut self, count: usize) -> Vec<Sample> {
         let series = ["pg_active", "pg_waiting", "cgroup_throttled"];
         let at = self.below(1 << 40);

@@ -1,0 +1,378 @@
+//! `pgdyno export`: how does a run get into other programs?
+
+use crate::runs;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use clap::{Parser, ValueEnum};
+use model::{Cell, Latency, Packer, Tick};
+use serde_json::{Value, json};
+use std::fs::{File, OpenOptions, create_dir_all};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use store::{Recorded, Run};
+
+/// Writes a run as files that other programs read.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "pgdyno export")]
+struct Args {
+    /// A path, a name or its beginning, or `last`
+    run: String,
+    /// csv: a table each of trials, ticks, failures, samples and events; json: everything in one file; hlog: a log for
+    /// HdrHistogram's tools per trial, each operation a tag
+    #[arg(long, value_enum)]
+    format: Format,
+    /// Where to write; files are called as the run, and replaced if they are there
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+    /// Where runs are kept
+    #[arg(long, value_name = "DIR", default_value = runs::DIRECTORY)]
+    dir: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Csv,
+    Json,
+    Hlog,
+}
+
+/// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and 1 when it cannot be done.
+pub fn main(args: &[String]) -> ExitCode {
+    let name = std::iter::once("pgdyno export");
+    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+        Ok(args) => args,
+        Err(error) => {
+            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    match export(&args) {
+        Ok(written) => {
+            for path in written {
+                println!("{}", path.display());
+            }
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("pgdyno export: error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn export(args: &Args) -> Outcome<Vec<PathBuf>> {
+    let path = store::find(&args.dir, &args.run)?;
+    let run = Run::open(&path)?;
+    create_dir_all(&args.out).map_err(|error| told("make", &args.out, &error))?;
+    let stem = path.file_stem().and_then(|it| it.to_str()).unwrap_or("run").to_owned();
+    let mut shelf = Shelf { out: args.out.clone(), stem, written: Vec::new() };
+    match args.format {
+        Format::Csv => csv(&run, &mut shelf)?,
+        Format::Json => json(&run, &mut shelf)?,
+        Format::Hlog => hlog(&run, &mut shelf)?,
+    }
+    Ok(shelf.written)
+}
+
+fn told(attempt: &str, path: &Path, error: &io::Error) -> String {
+    format!("could not {attempt} \"{}\": {error}", path.display())
+}
+
+/// Where the files go.
+struct Shelf {
+    out: PathBuf,
+    stem: String,
+    written: Vec<PathBuf>,
+}
+
+impl Shelf {
+    /// Writes one file; only its owner may read it, and a link is not followed.
+    fn file(&mut self, end: &str, write: impl FnOnce(&mut BufWriter<File>) -> Outcome<()>) -> Outcome<()> {
+        let path = self.out.join(format!("{}.{end}", self.stem));
+        let flags = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .custom_flags(flags)
+            .open(&path);
+        let mut to = BufWriter::new(file.map_err(|error| told("write", &path, &error))?);
+        write(&mut to)?;
+        to.flush().map_err(|error| told("write", &path, &error))?;
+        self.written.push(path);
+        Ok(())
+    }
+}
+
+/// The quantiles that are written.
+const QUANTILES: [(&str, f64); 5] =
+    [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
+
+fn csv(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
+    let trials = run.trials()?;
+    shelf.file("trials.csv", |to| {
+        writeln!(to, "trial,cell,repetition,position,begun_ms,status,valid,setting")?;
+        for it in &trials {
+            let label: Vec<_> =
+                it.trial.label.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+            let valid = it.valid.map_or(String::new(), |it| it.to_string());
+            let (id, t) = (it.id.0, &it.trial);
+            let (status, setting) = (runs::state(&it.state), text(&label.join(" ")));
+            writeln!(
+                to,
+                "{id},{},{},{},{},{status},{valid},{setting}",
+                t.cell, t.repetition, t.position, t.begun_ms
+            )?;
+        }
+        Ok(())
+    })?;
+    shelf.file("ticks.csv", |to| {
+        write!(
+            to,
+            "trial,second,from_ns,to_ns,operation,ok,late,failed,unknown,dropped,retried,retries,above_limit"
+        )?;
+        for of in ["response", "service"] {
+            write!(to, ",{of}_mean_ns,{of}_max_ns")?;
+            QUANTILES.iter().try_for_each(|(name, _)| write!(to, ",{of}_{name}_ns"))?;
+        }
+        writeln!(to, ",in_flight")?;
+        each_cell(run, &trials, |it, tick, operation, cell| {
+            let Tick { second, interval, in_flight, .. } = tick;
+            let (from, to_ns) = (interval.from.0, interval.to.0);
+            write!(to, "{},{second},{from},{to_ns},{}", it.id.0, text(operation))?;
+            let Cell { ok, late, dropped, retried, retries, above_limit, .. } = cell;
+            let (failed, unknown) = (cell.failed.total(), cell.unknown.total());
+            write!(to, ",{ok},{late},{failed},{unknown},{dropped},{retried},{retries},{above_limit}")?;
+            for of in [&cell.response, &cell.service] {
+                let quantiles = QUANTILES.iter().map(|(_, q)| of.quantile(*q));
+                for value in [of.mean(), of.max()].into_iter().chain(quantiles) {
+                    write!(to, ",{}", value.map_or(String::new(), |it| it.0.to_string()))?;
+                }
+            }
+            Ok(writeln!(to, ",{in_flight}")?)
+        })
+    })?;
+    shelf.file("failures.csv", |to| {
+        writeln!(to, "trial,second,operation,class,code,count")?;
+        each_cell(run, &trials, |it, tick, operation, cell| {
+            for (class, all) in [("failed", &cell.failed), ("unknown", &cell.unknown)] {
+                let other = (all.other() > 0).then(|| ("other".to_owned(), all.other()));
+                for (code, count) in all.iter().map(|(code, n)| (code.to_string(), n)).chain(other) {
+                    writeln!(
+                        to,
+                        "{},{},{},{class},{},{count}",
+                        it.id.0,
+                        tick.second,
+                        text(operation),
+                        text(&code)
+                    )?;
+                }
+            }
+            Ok(())
+        })
+    })?;
+    shelf.file("samples.csv", |to| {
+        writeln!(to, "trial,at_ns,node,series,label,value")?;
+        for it in &trials {
+            for s in run.samples(it.id, None)? {
+                let words = [&s.node, &s.series, &s.label].map(|it| text(it)).join(",");
+                writeln!(to, "{},{},{words},{}", it.id.0, s.at.0, s.value)?;
+            }
+        }
+        Ok(())
+    })?;
+    shelf.file("events.csv", |to| {
+        writeln!(to, "trial,at_ns,node,kind,code,text")?;
+        for it in &trials {
+            for event in run.events(it.id)? {
+                let kind = json!(event.kind);
+                let (node, code) = (text(&event.node), text(event.code.as_deref().unwrap_or("")));
+                let kind = kind.as_str().unwrap_or_default();
+                writeln!(to, "{},{},{node},{kind},{code},{}", it.id.0, event.at.0, text(&event.text))?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// All ticks of all trials, one after the other, by operation.
+fn each_cell(
+    run: &Run,
+    trials: &[Recorded],
+    mut see: impl FnMut(&Recorded, &Tick, &str, &Cell) -> Outcome<()>,
+) -> Outcome<()> {
+    for it in trials {
+        for tick in run.ticks(it.id)? {
+            let tick = tick?;
+            for (operation, cell) in it.trial.operations.iter().zip(&tick.interval.cells) {
+                see(it, &tick, &operation.name, cell)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A text as a field of CSV (RFC 4180). A spreadsheet would compute what begins as a formula; it gets an apostrophe.
+fn text(it: &str) -> String {
+    let formula = it.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let it = if formula { format!("'{it}") } else { it.to_owned() };
+    if it.contains([',', '"', '\n', '\r']) { format!("\"{}\"", it.replace('"', "\"\"")) } else { it }
+}
+
+fn json(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
+    shelf.file("json", |to| {
+        let header = run.header()?;
+        let state = run.state()?;
+        let head = json!({
+            "name": header.name, "program": header.program, "begun_ms": header.begun_ms, "seed": header.seed,
+            "file": header.text, "experiment": header.experiment, "machine": header.machine,
+            "versions": header.versions, "status": runs::state(&state),
+            "notes": run.notes()?.iter().map(|it| json!({
+                "trial": it.trial.map(|it| it.0), "subject": it.subject, "text": it.text
+            })).collect::<Value>(),
+        });
+        // Not gathered first: the ticks of a long run are more than memory holds.
+        let head = head.to_string();
+        write!(to, "{},\"trials\":[", head.strip_suffix('}').expect("a JSON object ends with a brace"))?;
+        for (i, it) in run.trials()?.iter().enumerate() {
+            let trial = json!({
+                "trial": it.id.0, "cell": it.trial.cell, "label": it.trial.label, "repetition": it.trial.repetition,
+                "position": it.trial.position, "begun_ms": it.trial.begun_ms, "status": runs::state(&it.state),
+                "valid": it.valid, "summary": it.summary,
+                "nodes": it.trial.nodes.iter().map(|it| json!({
+                    "name": it.name, "kind": it.kind, "version": it.version, "program": it.program,
+                    "entrance": it.entrance, "limits": it.limits, "not_applied": it.not_applied,
+                    "configuration": it.configuration.iter().map(|it| json!({"name": it.name, "text": it.text}))
+                        .collect::<Value>(),
+                })).collect::<Value>(),
+                "events": run.events(it.id)?, "samples": run.samples(it.id, None)?,
+            });
+            let trial = trial.to_string();
+            let comma = if i > 0 { "," } else { "" };
+            write!(to, "{comma}{},\"ticks\":[", trial.strip_suffix('}').expect("as above"))?;
+            for (j, tick) in run.ticks(it.id)?.enumerate() {
+                write!(to, "{}{}", if j > 0 { "," } else { "" }, tick_json(it, &tick?))?;
+            }
+            write!(to, "]}}")?;
+        }
+        Ok(writeln!(to, "]}}")?)
+    })
+}
+
+fn tick_json(trial: &Recorded, it: &Tick) -> Value {
+    let mut packer = Packer::new();
+    let mut distribution = |it: &Latency| {
+        let packed = packer.pack(it);
+        let quantiles: serde_json::Map<_, _> =
+            QUANTILES.iter().map(|(name, q)| (format!("{name}_ns"), json!(it.quantile(*q)))).collect();
+        let mut all = json!({
+            "count": it.count(), "mean_ns": it.mean(), "min_ns": it.min(), "max_ns": it.max(),
+            "v2": (it.count() > 0).then(|| STANDARD.encode(&packed.v2)),
+        });
+        all.as_object_mut().expect("it was written as one").extend(quantiles);
+        all
+    };
+    let failures = |it: &model::Failures| {
+        let other = (it.other() > 0).then(|| ("other".to_owned(), json!(it.other())));
+        it.iter()
+            .map(|(code, n)| (code.to_string(), json!(n)))
+            .chain(other)
+            .collect::<serde_json::Map<_, _>>()
+    };
+    let operations: Value = trial
+        .trial
+        .operations
+        .iter()
+        .zip(&it.interval.cells)
+        .map(|(operation, cell)| {
+            json!({
+                "operation": operation.name, "ok": cell.ok, "late": cell.late, "failed": failures(&cell.failed),
+                "unknown": failures(&cell.unknown), "dropped": cell.dropped, "retried": cell.retried,
+                "retries": cell.retries, "above_limit": cell.above_limit,
+                "response": distribution(&cell.response), "service": distribution(&cell.service),
+            })
+        })
+        .collect();
+    let interval = &it.interval;
+    json!({
+        "second": it.second, "from_ns": interval.from, "to_ns": interval.to, "begun": interval.begun,
+        "in_flight": it.in_flight, "operations": operations, "send_lag": distribution(&interval.send_lag),
+        "backlog_wait": distribution(&interval.backlog_wait), "connects": distribution(&interval.connects),
+        "refused": failures(&interval.refused),
+    })
+}
+
+/// A log in the format of `HistogramLogWriter.java`, version 1.3: seconds since the trial began, the greatest value in
+/// milliseconds, and the histogram, whose values are nanoseconds.
+fn hlog(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
+    for it in run.trials()? {
+        shelf.file(&format!("trial-{}.hlog", it.id.0), |to| {
+            let begun = it.trial.begun_ms as f64 / 1e3;
+            writeln!(to, "#[pgdyno: response times; with .service, service times; values are nanoseconds]")?;
+            writeln!(to, "#[Histogram log format version 1.3]")?;
+            writeln!(
+                to,
+                "#[StartTime: {begun:.3} (seconds since epoch), {}]",
+                store::utc(it.trial.begun_ms)
+            )?;
+            writeln!(to, "#[BaseTime: {begun:.3} (seconds since epoch)]")?;
+            writeln!(
+                to,
+                "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\""
+            )?;
+            let mut packer = Packer::new();
+            let mut first = None;
+            each_cell(run, std::slice::from_ref(&it), |_, tick, operation, cell| {
+                let (from, until) = (tick.interval.from, tick.interval.to);
+                let since = from - *first.get_or_insert(from);
+                for (suffix, of) in [("", &cell.response), (".service", &cell.service)] {
+                    let Some(max) = of.max() else { continue };
+                    let (start, length) = (since.as_secs_f64(), (until - from).as_secs_f64());
+                    let v2 = STANDARD.encode(packer.pack(of).v2);
+                    let max = max.as_millis_f64();
+                    writeln!(to, "Tag={}{suffix},{start:.3},{length:.3},{max:.3},{v2}", tag(operation))?;
+                }
+                Ok(())
+            })
+        })?;
+    }
+    Ok(())
+}
+
+/// A tag holds neither commas nor blanks.
+fn tag(operation: &str) -> String {
+    operation
+        .chars()
+        .map(|it| if it == ',' || it.is_whitespace() || it.is_control() { '_' } else { it })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields() {
+        for (it, expected) in [
+            ("read", "read"),
+            ("a,b", "\"a,b\""),
+            ("say \"x\"", "\"say \"\"x\"\"\""),
+            ("=1+1", "'=1+1"),
+            ("@x", "'@x"),
+            ("-1", "'-1"),
+            ("+7,5", "\"'+7,5\""),
+            ("\tx", "'\tx"),
+            ("a=1", "a=1"),
+            ("", ""),
+        ] {
+            assert_eq!(text(it), expected, "{it:?}");
+        }
+        assert_eq!(tag("<builtin: select only>,x"), "<builtin:_select_only>_x");
+    }
+}

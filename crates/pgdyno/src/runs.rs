@@ -1,0 +1,231 @@
+//! `pgdyno runs`: which runs are kept, and what is in them?
+
+use clap::{Parser, Subcommand};
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use store::{Listed, Recorded, Run, State};
+
+/// Lists, shows and removes the runs that `pgdyno run` has kept; without a command it lists them, the newest first.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "pgdyno runs")]
+struct Args {
+    /// Where runs are kept
+    #[arg(long, value_name = "DIR", default_value = DIRECTORY, global = true)]
+    dir: PathBuf,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum Command {
+    /// List all runs, the newest first
+    List,
+    /// Show what a run measured, and how each trial ended
+    Show {
+        /// A path, a name or its beginning, or `last`
+        run: String,
+    },
+    /// Delete a run's file, without asking
+    Remove {
+        /// The whole name, as in the list
+        name: String,
+    },
+}
+
+/// Where runs are kept unless something else is said.
+pub const DIRECTORY: &str = "runs";
+
+/// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and 1 when it cannot be done.
+pub fn main(args: &[String]) -> ExitCode {
+    let name = std::iter::once("pgdyno runs");
+    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+        Ok(args) => args,
+        Err(error) => {
+            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let text = match args.command.as_ref().unwrap_or(&Command::List) {
+        Command::List => list(&args.dir),
+        Command::Show { run } => show(&args.dir, run),
+        Command::Remove { name } => {
+            store::remove(&args.dir, name).map(|path| format!("removed {}\n", path.display()))
+        }
+    };
+    match text.map(|text| io::stdout().lock().write_all(text.as_bytes())) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        // The reader, `head` for instance, has seen enough.
+        Ok(Err(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Ok(Err(error)) => {
+            eprintln!("pgdyno runs: error: could not write to standard output: {error}");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("pgdyno runs: error: {}", clean(&error.to_string()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn list(dir: &Path) -> store::Result<String> {
+    let all = store::list(dir)?;
+    if all.is_empty() {
+        return Ok(format!("no runs in {}\n", dir.display()));
+    }
+    let mut rows = vec![["NAME", "WHEN (UTC)", "CELLS", "TRIALS", "STATUS", "SIZE"].map(str::to_owned)];
+    rows.extend(all.iter().map(row));
+    Ok(table(&rows, &[2, 3, 5]))
+}
+
+fn row(it: &Listed) -> [String; 6] {
+    let size = size(it.bytes);
+    match &it.content {
+        Ok(content) => [
+            clean(&it.name),
+            when(content.header.begun_ms),
+            content.cells.to_string(),
+            content.trials.to_string(),
+            state(&content.state).to_owned(),
+            size,
+        ],
+        Err(error) => {
+            let why = match error.wrong {
+                store::Wrong::Empty => "empty",
+                store::Wrong::Foreign => "not a run",
+                store::Wrong::Newer { .. } => "of a later pgdyno",
+                _ => "unreadable",
+            };
+            [clean(&it.name), String::new(), String::new(), String::new(), why.to_owned(), size]
+        }
+    }
+}
+
+fn show(dir: &Path, run: &str) -> store::Result<String> {
+    let path = store::find(dir, run)?;
+    let run = Run::open(&path)?;
+    let header = run.header()?;
+    let how = run.state()?;
+    let mut text = String::new();
+    let mut line = |label: &str, value: &str| {
+        let _ = writeln!(text, "{label:<11}{}", clean(value));
+    };
+    line("run", &header.name);
+    line("file", &path.display().to_string());
+    line("begun", &format!("{} UTC", when(header.begun_ms)));
+    line("status", state(&how));
+    if let State::Ended(it) = &how {
+        line("ended", &format!("{} UTC", when(it.ended_ms)));
+        if let Some(reason) = &it.reason {
+            line("reason", reason);
+        }
+    }
+    line("seed", &header.seed.to_string());
+    let versions = header.versions.iter().map(|(name, version)| format!(", {name} {version}"));
+    line("versions", &format!("pgdyno {}{}", header.program, versions.collect::<String>()));
+    let trials = run.trials()?;
+    if !trials.is_empty() {
+        let mut rows =
+            vec![["TRIAL", "CELL", "REPEAT", "STATUS", "VALID", "SECONDS", "SETTING"].map(str::to_owned)];
+        rows.extend(trials.iter().map(trial));
+        text += "\n";
+        text += &table(&rows, &[0, 1, 2, 5]);
+    }
+    let reasons = trials.iter().filter_map(|it| match &it.state {
+        State::Ended(end) => end.reason.as_ref().map(|why| (it.id.0, why)),
+        _ => None,
+    });
+    for (id, why) in reasons {
+        let _ = writeln!(text, "trial {id}: {}", clean(why));
+    }
+    for it in run.notes()? {
+        let whose = it.trial.map_or_else(String::new, |it| format!("trial {}: ", it.0));
+        let _ = writeln!(text, "note: {whose}{}: {}", clean(&it.subject), clean(&it.text));
+    }
+    Ok(text)
+}
+
+fn trial(it: &Recorded) -> [String; 7] {
+    let label = it.trial.label.iter().map(|(axis, value)| format!("{axis}={value}"));
+    let lasted = match &it.state {
+        State::Ended(end) => (end.ended_ms.saturating_sub(it.trial.begun_ms) / 1000).to_string(),
+        _ => String::new(),
+    };
+    [
+        it.id.0.to_string(),
+        (it.trial.cell + 1).to_string(),
+        (it.trial.repetition + 1).to_string(),
+        state(&it.state).to_owned(),
+        it.valid.map_or("", |it| if it { "yes" } else { "no" }).to_owned(),
+        lasted,
+        clean(&label.collect::<Vec<_>>().join(" ")),
+    ]
+}
+
+/// How it stands, in one word.
+pub fn state(it: &State) -> &'static str {
+    it.status().map_or("running", store::Status::name)
+}
+
+/// Columns as wide as they need to be, two blanks between; those of `right` have their numbers at the right.
+fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> String {
+    let widths: Vec<usize> =
+        (0..N).map(|i| rows.iter().map(|it| it[i].chars().count()).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().enumerate().map(|(i, cell)| match right.contains(&i) {
+            true => format!("{cell:>width$}", width = widths[i]),
+            false => format!("{cell:<width$}", width = widths[i]),
+        });
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text += "\n";
+    }
+    text
+}
+
+/// As in `2026-11-21 11:53:31`.
+fn when(unix_ms: u64) -> String {
+    let it = store::utc(unix_ms);
+    // Years beyond 9999 are as long as they are.
+    let (day, time) = it.split_once('T').expect("date and time have a T between");
+    let (year, rest) = day.split_at(day.len() - 4);
+    format!("{year}-{}-{} {}:{}:{}", &rest[..2], &rest[2..], &time[..2], &time[2..4], &time[4..6])
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+/// Without what a terminal would obey.
+fn clean(text: &str) -> String {
+    text.chars().map(|it| if it.is_control() { '?' } else { it }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_and_sizes() {
+        for (ms, text) in [(0, "1970-01-01 00:00:00"), (1_795_262_011_000, "2026-11-21 11:53:31")] {
+            assert_eq!(when(ms), text);
+        }
+        assert!(!when(u64::MAX).is_empty());
+        for (bytes, text) in [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (3 << 20, "3.0 MiB")] {
+            assert_eq!(size(bytes), text);
+        }
+    }
+
+    #[test]
+    fn columns_stand_below_each_other() {
+        let rows = [["NAME", "N"], ["Жук", "10"], ["a", "7"]].map(|it| it.map(str::to_owned));
+        assert_eq!(table(&rows, &[1]), "NAME   N\nЖук   10\na      7\n");
+        assert_eq!(clean("a\x1b[31mb\n"), "a?[31mb?");
+    }
+}
