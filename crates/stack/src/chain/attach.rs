@@ -52,7 +52,7 @@ pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<
         Some(it) => it.clone(),
         None => random_password().map_err(|it| failed(&node.name, "get a password", &it))?,
     };
-    let app = User { name: login.user.clone(), password };
+    let app = User { name: login.user.clone(), password, verifier: None };
     let database = if login.database.is_empty() { login.user.clone() } else { login.database.clone() };
     Ok((running, Some((app, database))))
 }

@@ -12,7 +12,7 @@ mod start;
 pub use problem::Problem;
 
 use crate::ask::{Address, Target};
-use crate::component::postgres::{Postgres, random_password};
+use crate::component::postgres::Postgres;
 use crate::component::program::Programs;
 use crate::component::{DoorTls, User, Users};
 use crate::supervisor::{Answer, End, Failure, Launch, NodeId, Sig, Supervisor, free_port};
@@ -110,9 +110,9 @@ impl Chain {
         programs: &Programs,
         tell: &mut dyn FnMut(Step<'_>),
     ) -> Result<Chain, Problem> {
-        let secret =
-            || random_password().map_err(|it| Failure::new("stack", "get a password", it.to_string()));
-        let user = |name: &str| Ok::<User, Failure>(User { name: name.to_owned(), password: secret()? });
+        let user = |name: &str| {
+            User::new(name).map_err(|it| Failure::new("stack", "get a password", it.to_string()))
+        };
         let users = Users { app: user(APP)?, database: APP.to_owned(), console: user(CONSOLE)? };
         allow_files(supervisor);
         let mut chain = Chain { nodes: Vec::new(), waiting: Vec::new(), users, tls: None, ports };

@@ -131,9 +131,7 @@ impl Chain {
     fn make_application(&self, node: &str, admin: &Target) -> Result<(), Failure> {
         let app = &self.users.app;
         let failure = |it: crate::ask::Error| failed(node, "make the application's database", &it);
-        let bytes = crate::ask::nonce().map_err(|it| failed(node, "get a salt", &it))?;
-        let salt: [u8; 16] = bytes[..16].try_into().expect("16 of 18 bytes");
-        let verifier = wire::pg::scram_verifier(app.password.reveal(), &salt);
+        let verifier = app.verifier.as_ref().unwrap_or(&app.password).reveal();
         let mut connection = admin.open(PATIENCE).map_err(failure)?;
         // Names are ours: they need no quotes.
         let role = format!("create role {} login password '{verifier}'", app.name);

@@ -100,6 +100,25 @@ pub struct Users {
 pub struct User {
     pub name: String,
     pub password: Secret,
+    /// What PostgreSQL keeps of the password, where the user is ours. A pooler that is given the same checks a log-in as
+    /// cheaply as the server does; with the password alone PgBouncer 1.18 spends 3.4 ms of CPU on each, and Odyssey 2.5.
+    pub verifier: Option<Secret>,
+}
+
+impl User {
+    /// Someone new, with a random password.
+    pub fn new(name: &str) -> std::io::Result<User> {
+        let password = postgres::random_password()?;
+        let salt = crate::ask::nonce()?;
+        let salt: &[u8; 16] = salt.first_chunk().expect("a nonce has 18 bytes");
+        let verifier = Some(Secret::new(wire::pg::scram_verifier(password.reveal(), salt)));
+        Ok(User { name: name.to_owned(), password, verifier })
+    }
+
+    /// What a pooler checks log-ins with.
+    fn known_by(&self) -> &str {
+        self.verifier.as_ref().unwrap_or(&self.password).reveal()
+    }
 }
 
 /// What makes a program the node wanted.
@@ -121,7 +140,7 @@ pub struct Recipe {
 impl Users {
     /// The same without passwords, to show what was written.
     pub fn masked(&self) -> Users {
-        let mask = |it: &User| User { name: it.name.clone(), password: Secret::new("***") };
+        let mask = |it: &User| User { name: it.name.clone(), password: Secret::new("***"), verifier: None };
         Users { app: mask(&self.app), database: self.database.clone(), console: mask(&self.console) }
     }
 }

@@ -121,7 +121,7 @@ fn configuration(wanted: &Odyssey, given: &Given<'_>) -> Result<String, String> 
     section(&mut text, "", "storage \"behind\"", &storage);
     section(&mut text, "", "storage \"local\"", &[("type", "\"local\"".to_owned())]);
 
-    let User { name, password } = &given.users.app;
+    let User { name, password, .. } = &given.users.app;
     let session = wanted.mode == PoolMode::Session;
     let mode = match wanted.mode {
         PoolMode::Session => "session",
@@ -130,7 +130,7 @@ fn configuration(wanted: &Odyssey, given: &Given<'_>) -> Result<String, String> 
     };
     let ours = vec![
         ("authentication", "\"scram-sha-256\"".to_owned()),
-        ("password", format!("\"{}\"", password.reveal())),
+        ("password", format!("\"{}\"", given.users.app.known_by())),
         ("storage", "\"behind\"".to_owned()),
         ("storage_user", format!("\"{name}\"")),
         ("storage_password", format!("\"{}\"", password.reveal())),
@@ -156,16 +156,16 @@ fn configuration(wanted: &Odyssey, given: &Given<'_>) -> Result<String, String> 
         section(&mut text, "\t", &format!("user \"{name}\""), &lines);
         text.push_str("}\n");
     }
-    let User { name, password } = &given.users.console;
+    let console_user = &given.users.console;
     text.push_str(&format!("\ndatabase \"{CONSOLE}\" {{\n"));
     let console = [
         ("authentication", "\"scram-sha-256\"".to_owned()),
-        ("password", format!("\"{}\"", password.reveal())),
+        ("password", format!("\"{}\"", console_user.known_by())),
         ("role", "\"admin\"".to_owned()),
         ("pool", "\"session\"".to_owned()),
         ("storage", "\"local\"".to_owned()),
     ];
-    section(&mut text, "\t", &format!("user \"{name}\""), &console);
+    section(&mut text, "\t", &format!("user \"{}\"", console_user.name), &console);
     text.push_str("}\n");
     Ok(text)
 }

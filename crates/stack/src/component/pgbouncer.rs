@@ -48,9 +48,8 @@ impl Component for PgBouncerComponent {
         let userlist = format!("{name}.users");
         let users = [&given.users.app, &given.users.console];
         let quoted = |text: &str| text.replace('"', "\"\"");
-        let list = users
-            .map(|it| format!("\"{}\" \"{}\"\n", quoted(&it.name), quoted(it.password.reveal())))
-            .concat();
+        let list =
+            users.map(|it| format!("\"{}\" \"{}\"\n", quoted(&it.name), quoted(it.known_by()))).concat();
         let configuration = configuration(wanted, given, &given.files.join(&userlist).display().to_string())?;
         let file = format!("{name}.ini");
         Ok(Recipe {

@@ -376,7 +376,9 @@ fn secrets_stay_secret_and_nothing_remains() {
         ask(&with_password(stand.chain.entry(), "wrong"), "select 1");
         let users = stand.chain.users();
         let admin = stand.chain.postgres().unwrap().admin.as_ref().unwrap().login.password.clone().unwrap();
-        let secrets = [users.app.password.clone(), users.console.password.clone(), admin];
+        let mut secrets = vec![users.app.password.clone(), users.console.password.clone(), admin];
+        secrets.extend([&users.app, &users.console].iter().filter_map(|it| it.verifier.clone()));
+        assert_eq!(secrets.len(), 5);
         let mut seen = format!("{:?}", stand.chain);
         for running in stand.chain.nodes() {
             let log = std::fs::read_to_string(running.log.as_ref().unwrap()).unwrap();
