@@ -80,6 +80,7 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
                 repetition: it.repetition,
                 status: it.status.clone(),
                 valid: it.valid().is_some(),
+                reasons: it.summary.map_or(Vec::new(), |it| it.validity.reasons.clone()),
             })
             .collect(),
         figures: Vec::new(),

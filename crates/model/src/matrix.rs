@@ -5,6 +5,7 @@
 
 use crate::plan::{Entrance, PoolMode};
 use crate::stop::Fired;
+use crate::summary::Reason;
 use serde::Serialize;
 
 /// All cells of an experiment.
@@ -67,6 +68,8 @@ pub struct Trial {
     pub status: Status,
     /// Whether it counts: it was measured, and nothing speaks against the generator.
     pub valid: bool,
+    /// What speaks against it.
+    pub reasons: Vec<Reason>,
 }
 
 /// What became of a trial.

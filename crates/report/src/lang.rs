@@ -7,6 +7,10 @@ mod en;
 pub use en::En;
 
 use crate::preview::Preview;
+use model::finding::Finding;
+use model::matrix::{Figure, Hop, Placement, Status, Verdict};
+use model::objective::Judged;
+use model::stop::{Difference, Fired};
 use model::summary::{Cost, Doubt, FailureClass, Fairness, Plan, Reason, Server};
 use std::fmt::Debug;
 
@@ -27,6 +31,26 @@ pub trait Lang: Debug + Sync {
     fn preview(&self, it: &Preview) -> String;
     fn reason(&self, it: &Reason) -> String;
     fn doubt(&self, it: &Doubt, plan: &Plan) -> String;
+
+    /// A heading of the matrix, with its unit, at most 12 columns.
+    fn figure(&self, it: Figure) -> &'static str;
+    /// At most 14 columns.
+    fn verdict(&self, it: Verdict) -> &'static str;
+    /// The way through a stack, and what its parts may use of the machine. `arrow` stands between them.
+    fn path(&self, hops: &[Hop], generator: &Placement, arrow: &str) -> String;
+    /// Why a trial does not count, where nothing speaks against the generator.
+    fn status(&self, it: &Status) -> String;
+    /// `left_out` of `of` trials do not count, because of this.
+    fn left_out(&self, left_out: usize, of: usize, why: &str) -> String;
+    fn not_applied(&self, limits: &[String]) -> String;
+    /// What the matrix's figures are. `seed` decided the resampling.
+    fn legend(&self, baseline: Option<&str>, seed: u64) -> String;
+    /// `names`: of the cells.
+    fn finding(&self, it: &Finding, names: &[String]) -> String;
+    fn fired(&self, it: &Fired) -> String;
+    /// Where Yandex.Tank would do otherwise with a stop rule.
+    fn difference(&self, it: &Difference) -> String;
+    fn judged(&self, it: &Judged) -> String;
 }
 
 /// Words that stand alone.
@@ -61,4 +85,8 @@ pub enum Label {
     Note,
     Valid,
     Invalid,
+    /// Headings of the matrix.
+    Interval,
+    BesideBaseline,
+    Path,
 }

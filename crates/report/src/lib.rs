@@ -3,8 +3,10 @@
 //! Text from facts. Nothing here computes a statistic; every sentence stands in [`lang`].
 
 pub mod bench;
+pub mod findings;
 pub mod lang;
 pub mod log;
+pub mod matrix;
 pub mod plot;
 pub mod preview;
 pub mod progress;

@@ -1,8 +1,16 @@
 //! English.
 
+mod findings;
+mod matrix;
+mod stop;
+
 use super::{Label, Lang};
 use crate::plot;
 use crate::preview::Preview;
+use model::finding::Finding;
+use model::matrix::{Figure, Hop as MatrixHop, Placement, Status, Verdict};
+use model::objective::Judged;
+use model::stop::{Difference, Fired};
 use model::summary::{Cost, Doubt, FailureClass, Fairness, Hop, LoadModel, Plan, Reason, Server};
 use model::{Nanos, Spacing};
 
@@ -35,6 +43,9 @@ impl Lang for En {
             Label::Note => "note",
             Label::Valid => "valid",
             Label::Invalid => "INVALID",
+            Label::Interval => "95 %",
+            Label::BesideBaseline => "ratio",
+            Label::Path => "path",
         }
     }
 
@@ -169,6 +180,53 @@ impl Lang for En {
                 plan.clients
             ),
         }
+    }
+
+    fn figure(&self, it: Figure) -> &'static str {
+        matrix::figure(it)
+    }
+
+    fn verdict(&self, it: Verdict) -> &'static str {
+        matrix::verdict(it)
+    }
+
+    fn path(&self, hops: &[MatrixHop], generator: &Placement, arrow: &str) -> String {
+        matrix::path(hops, generator, arrow)
+    }
+
+    fn status(&self, it: &Status) -> String {
+        matrix::status(it)
+    }
+
+    fn left_out(&self, left_out: usize, of: usize, why: &str) -> String {
+        match of {
+            1 => format!("its trial is left out: {why}"),
+            of => format!("{left_out} of {of} trials are left out: {why}"),
+        }
+    }
+
+    fn not_applied(&self, limits: &[String]) -> String {
+        format!("figures are without limits that could not be applied: {}", limits.join(", "))
+    }
+
+    fn legend(&self, baseline: Option<&str>, seed: u64) -> String {
+        matrix::legend(baseline, seed)
+    }
+
+    fn finding(&self, it: &Finding, names: &[String]) -> String {
+        findings::sentence(it, names)
+    }
+
+    fn fired(&self, it: &Fired) -> String {
+        stop::fired(it)
+    }
+
+    fn difference(&self, it: &Difference) -> String {
+        stop::difference(it)
+    }
+
+    fn judged(&self, it: &Judged) -> String {
+        stop::judged(it)
     }
 }
 

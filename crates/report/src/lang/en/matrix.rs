@@ -1,0 +1,92 @@
+//! English: what stands in a matrix and below it.
+
+use model::matrix::{Figure, Hop, Placement, Status, Verdict};
+use model::plan::{Entrance, PoolMode};
+
+pub fn figure(it: Figure) -> &'static str {
+    match it {
+        Figure::Tps => "tps",
+        Figure::P50 => "p50, ms",
+        Figure::P99 => "p99, ms",
+        Figure::Errors => "errors/1000",
+        Figure::Dropped => "dropped/1000",
+        Figure::Refused => "refused",
+        Figure::Deadlocks => "deadl./1000",
+        Figure::Served => "served",
+        Figure::Hardly => "starved",
+        Figure::PoolerCpu => "CPU before",
+        Figure::ServerCpu => "CPU PG",
+    }
+}
+
+pub fn verdict(it: Verdict) -> &'static str {
+    match it {
+        Verdict::NoEvidence => "no evidence",
+        Verdict::Lower => "lower",
+        Verdict::Higher => "higher",
+        Verdict::TooFewRuns => "too few runs",
+    }
+}
+
+pub fn mode(it: PoolMode) -> &'static str {
+    match it {
+        PoolMode::Session => "session",
+        PoolMode::Transaction => "transaction",
+        PoolMode::Statement => "statement",
+    }
+}
+
+pub fn entrance(it: Entrance) -> &'static str {
+    match it {
+        Entrance::Unix => "Unix socket",
+        Entrance::Tcp => "TCP",
+        Entrance::Tls => "TLS",
+    }
+}
+
+pub fn path(hops: &[Hop], generator: &Placement, arrow: &str) -> String {
+    let mut text = format!("generator ({})", placement(generator));
+    for (number, hop) in hops.iter().enumerate() {
+        let way = hop.entrance.map_or("as its address tells", entrance);
+        let mut about: Vec<String> = Vec::new();
+        about.extend(hop.mode.map(|it| mode(it).to_owned()));
+        about.extend(hop.size.map(|size| match (hop.mode, number + 1 == hops.len()) {
+            (Some(_), _) => format!("pool {size}"),
+            (None, true) => format!("{size} slots"),
+            (None, false) => format!("maxconn {size}"),
+        }));
+        about.push(placement(&hop.placement));
+        text += &format!(" {arrow} {way} {arrow} {} ({})", hop.product, about.join(", "));
+    }
+    text
+}
+
+fn placement(it: &Placement) -> String {
+    let cpus = it.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    match (it.cpu, cpus.as_str()) {
+        (None, "") => "any CPU".to_owned(),
+        (None, cpus) => format!("on CPU {cpus}"),
+        (Some(cpu), "") => format!("{cpu} CPU"),
+        (Some(cpu), cpus) => format!("{cpu} CPU, on {cpus}"),
+    }
+}
+
+pub fn status(it: &Status) -> String {
+    match it {
+        Status::Done | Status::Stopped { .. } => "nothing was measured".to_owned(),
+        Status::Interrupted => "interrupted".to_owned(),
+        Status::Skipped { why } => format!("skipped: {why}"),
+        Status::Failed { why } => format!("failed: {why}"),
+    }
+}
+
+pub fn legend(baseline: Option<&str>, seed: u64) -> String {
+    let beside = match baseline {
+        Some(baseline) => format!(
+            "; ratio: to {baseline}, by a permutation test of the trials at a false discovery rate of 5 %, intervals \
+             resampled with seed {seed}"
+        ),
+        None => String::new(),
+    };
+    format!("medians of the valid trials and their 95 % intervals{beside}")
+}

@@ -1,0 +1,67 @@
+//! English: stop rules and objectives.
+
+use super::time;
+use model::Nanos;
+use model::objective::{Judged, Unit, Verdict};
+use model::stop::{Difference, Fired};
+
+pub fn fired(it: &Fired) -> String {
+    format!(
+        "{} stopped the load after second {}; it began in second {}, at {:.0} transactions per second",
+        it.rule, it.at_second, it.cause_second, it.rate_at_cause.0
+    )
+}
+
+pub fn difference(it: &Difference) -> String {
+    match it {
+        Difference::MaskOfX { mask } => format!(
+            "`{mask}` is any code but 0 here, as Yandex.Tank's manual says; since June 2024 Tank itself compares whole \
+             codes, and finds only those of {} characters",
+            mask.len()
+        ),
+        Difference::OtherQuantile { percent } => format!(
+            "Yandex.Tank does not keep quantile {percent}, so that its rule would never fire; it knows 25, 50, 75, 80, \
+             90, 95, 98, 99 and 100"
+        ),
+        Difference::TimesOfFailures => {
+            "only transactions that ended well have a time here; Yandex.Tank times failed ones too".to_owned()
+        }
+        Difference::RoundedLimit { limit_ms } => {
+            format!("Yandex.Tank rounds {limit_ms} ms to a bin of its histogram; here it is exact to 0.1 %")
+        }
+        Difference::MeanOfPercents => {
+            "the seconds' percentages are averaged here, those without responses left out; Yandex.Tank takes such a \
+             second as 1 %, and in its newest versions divides the sums over the window"
+                .to_owned()
+        }
+        Difference::MissingMetric => {
+            "a second without a sample changes nothing here; Yandex.Tank reads it as 0".to_owned()
+        }
+        Difference::Instances => {
+            "the share is that of the clients here; with Pandora Yandex.Tank needs `startup: once` for it".to_owned()
+        }
+        Difference::NotTanks => "Yandex.Tank does not know this rule".to_owned(),
+    }
+}
+
+pub fn judged(it: &Judged) -> String {
+    let figure = |value: f64| match it.unit {
+        Unit::Seconds => time(Nanos::from_secs_f64(value)),
+        Unit::Share => format!("{:.3} %", 100.0 * value),
+        Unit::PerSecond => format!("{value:.1}/s"),
+    };
+    let of = match it.unit {
+        Unit::Seconds => "samples",
+        Unit::Share => "arrivals",
+        Unit::PerSecond => "transactions",
+    };
+    let measured = it.measured.map(|value| format!("{} of {} {of}", figure(value), it.of));
+    match (it.verdict, measured) {
+        (Verdict::Kept, Some(measured)) => format!("kept: {}: {measured}", it.objective),
+        (Verdict::Broken, Some(measured)) => format!("BROKEN: {}: {measured}", it.objective),
+        (Verdict::Broken, None) => format!("BROKEN: {}: a lower quantile is above already", it.objective),
+        (Verdict::Kept | Verdict::Unknown, _) => {
+            format!("unknown: {}: {} {of} are too few to tell; run longer", it.objective, it.of)
+        }
+    }
+}

@@ -1,0 +1,295 @@
+use super::*;
+use crate::lang::En;
+use model::finding::Compared;
+use model::matrix::{Against, Hop, Placement, Status, Trial};
+use model::plan::{Entrance, PoolMode};
+use model::{PerSecond, stop::Fired};
+
+fn hop(product: &'static str, mode: Option<PoolMode>, size: u32, cpu: f64, entrance: Entrance) -> Hop {
+    let placement = Placement { cpu: Some(cpu), cpus: vec![] };
+    Hop { node: product.to_lowercase(), product, mode, size: Some(size), entrance: Some(entrance), placement }
+}
+
+fn estimate(figure: Figure, median: f64, spread: f64) -> Estimate {
+    let interval = (spread > 0.0).then_some((median * (1.0 - spread), median * (1.0 + spread)));
+    Estimate { figure, median, interval, runs: 5, against: None }
+}
+
+/// A row through `mode` with this throughput, and its ratio to the baseline.
+fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, Verdict)>) -> Row {
+    let tcp = Entrance::Tcp;
+    let pool = |it| Some(hop("PgBouncer", Some(it), 20, 0.1, tcp));
+    let before = match mode {
+        "session" => pool(PoolMode::Session),
+        "transaction" => pool(PoolMode::Transaction),
+        _ => None,
+    };
+    let against = against.map(|(ratio, verdict)| Against {
+        ratio: Some(ratio),
+        interval: Some((ratio - 0.01, ratio + 0.01)),
+        p: 0.008,
+        verdict,
+    });
+    let figures = vec![
+        Estimate { against, ..estimate(Figure::Tps, tps, 0.01) },
+        estimate(Figure::P50, 0.000_371, 0.0),
+        estimate(Figure::P99, 0.0123, 0.0),
+        estimate(Figure::Errors, 0.0, 0.0),
+        estimate(Figure::Refused, 0.0, 0.0),
+        estimate(Figure::Deadlocks, if mode == "transaction" { 1.5 } else { 0.0 }, 0.0),
+        estimate(Figure::Served, f64::from(clients), 0.0),
+        estimate(Figure::Hardly, if mode == "session" && clients > 20 { 180.0 } else { 0.0 }, 0.0),
+        estimate(Figure::PoolerCpu, 0.1, 0.0),
+        estimate(Figure::ServerCpu, 0.97, 0.0),
+    ];
+    let trial = |repetition| Trial { repetition, status: Status::Done, valid: true, reasons: vec![] };
+    Row {
+        label: vec![("pooler.mode".into(), mode.into()), ("clients".into(), clients.to_string())],
+        hops: before.into_iter().chain([hop("PostgreSQL", None, 50, 1.0, tcp)]).collect(),
+        clients,
+        generator: Placement { cpu: None, cpus: vec![1] },
+        not_applied: vec![],
+        trials: (0..5).map(trial).collect(),
+        figures,
+    }
+}
+
+fn matrix() -> Matrix {
+    let mut rows = vec![
+        row("none", 8, 21_570.0, None),
+        row("session", 8, 18_120.0, Some((0.84, Verdict::Lower))),
+        row("session", 200, 18_010.0, Some((0.835, Verdict::Lower))),
+        row("transaction", 8, 21_400.0, Some((0.992, Verdict::NoEvidence))),
+        row("statement", 8, 21_400.0, None),
+    ];
+    for (trial, busy) in [(1, 0.97), (3, 0.93)] {
+        rows[2].trials[trial].valid = false;
+        rows[2].trials[trial].reasons = vec![Reason::Saturated { thread: 0, busy }];
+    }
+    rows[2].trials[4].status = Status::Interrupted;
+    rows[2].trials[4].valid = false;
+    rows[3].not_applied = vec!["pooler.cpu".into()];
+    rows[4].figures.clear();
+    for it in &mut rows[4].trials {
+        (it.status, it.valid) = (Status::Skipped { why: "Odyssey is not installed".into() }, false);
+    }
+    Matrix { rows, baseline: Some(0), seed: 42 }
+}
+
+/// Compares with, or with `UPDATE_EXPECT=1` writes, what stands in `expected/`.
+#[track_caller]
+fn golden(name: &str, got: &str) {
+    let path = format!("{}/src/matrix/expected/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, got).expect("the directory can be written");
+    }
+    let expected = std::fs::read_to_string(&path).expect("UPDATE_EXPECT=1 writes it");
+    assert_eq!(got, expected, "{name}; UPDATE_EXPECT=1 rewrites it");
+}
+
+#[test]
+fn whole() {
+    let finding = Finding::ClientsStarved {
+        cell: 2,
+        served: 20,
+        without: 180,
+        clients: 200,
+        pool: Some((PoolMode::Session, 20)),
+        jain: 0.1,
+        mean: 450.25,
+    };
+    let style = Style { width: 140, ..Style::default() };
+    golden("whole", &text(&matrix(), &[finding], style, &En));
+}
+
+#[test]
+fn narrower() {
+    golden("100", &text(&matrix(), &[], Style::default(), &En));
+    let narrow = Style { width: 60, characters: Characters::Ascii, colour: true };
+    golden("60-ascii-colour", &text(&matrix(), &[], narrow, &En));
+    // Every line keeps to the width, but for what cannot be left out.
+    for width in 44..160 {
+        let seen = text(&matrix(), &[], Style { width, ..Style::default() }, &En);
+        let widest = seen.lines().map(|it| it.chars().count()).max().unwrap_or(0);
+        assert!(widest <= width, "{width}: {widest}\n{seen}");
+    }
+}
+
+#[test]
+fn numbers() {
+    for (value, shown) in [
+        (0.0, "0"),
+        (0.000_4, "0.000"),
+        (0.371_4, "0.371"),
+        (5.726, "5.73"),
+        (57.26, "57.3"),
+        (572.6, "573"),
+        (21_570.4, "21570"),
+    ] {
+        assert_eq!(three(value), shown);
+    }
+}
+
+#[test]
+fn many_ways_have_marks_of_their_own() {
+    let mut notes = Notes::default();
+    let marks: Vec<String> = (0..28).map(|n| notes.mark(format!("way {n}"), true)).collect();
+    assert_eq!(
+        (marks[0].as_str(), marks[25].as_str(), marks[26].as_str(), marks[27].as_str()),
+        ("a", "z", "a1", "b1")
+    );
+    assert_eq!(notes.mark("way 3".into(), true), "d");
+    assert_eq!(notes.mark("other".into(), false), "1");
+}
+
+#[test]
+fn data() {
+    let it = json(&matrix(), &[]);
+    assert_eq!(it["matrix"]["rows"][1]["figures"][0]["against"]["verdict"], "lower");
+    assert_eq!(it["matrix"]["rows"][4]["trials"][0]["status"]["kind"], "skipped");
+    assert_eq!(it["matrix"]["rows"][1]["hops"][0]["entrance"], "tcp");
+    assert_eq!(it["findings"].as_array().map(Vec::len), Some(0));
+}
+
+/// Each kind of finding once.
+#[test]
+fn findings_as_sentences() {
+    let compared = Compared {
+        ratio: 0.844,
+        interval: Some((0.839, 0.847)),
+        p: 0.0079,
+        verdict: Verdict::Lower,
+        runs: (5, 5),
+    };
+    let unsure = Compared { ratio: 0.998, p: 0.84, verdict: Verdict::NoEvidence, ..compared };
+    let few = Compared { interval: None, verdict: Verdict::TooFewRuns, runs: (2, 5), ..compared };
+    let node = || "pooler".to_owned();
+    let (cell, with) = (1, 0);
+    let all = [
+        Finding::SlotsExhausted {
+            cell,
+            refused: 40,
+            logged: 46,
+            max_connections: Some(50),
+            first_second: Some(3),
+            trials: 2,
+            of: 3,
+        },
+        Finding::LikeForLikeCost { cell, with, transport: Entrance::Tcp, compared },
+        Finding::LikeForLikeCost { cell, with, transport: Entrance::Unix, compared: unsure },
+        Finding::LikeForLikeCost { cell, with, transport: Entrance::Tls, compared: few },
+        Finding::UnlikeComparison {
+            cell,
+            with,
+            transports: vec![Entrance::Tcp, Entrance::Tcp],
+            with_transport: Entrance::Unix,
+            compared: Compared { ratio: 0.538, ..compared },
+            like: 0.844,
+        },
+        Finding::NoDifference {
+            cell,
+            with,
+            mode: PoolMode::Statement,
+            with_mode: PoolMode::Transaction,
+            compared: unsure,
+        },
+        Finding::QueueInPooler {
+            cell,
+            node: node(),
+            waiting: Some(150.0),
+            longest: Some(2.5),
+            under_way: 170.0,
+            busy: Some(20.0),
+        },
+        Finding::QueueInPooler {
+            cell,
+            node: node(),
+            waiting: None,
+            longest: None,
+            under_way: 100.0,
+            busy: Some(20.0),
+        },
+        Finding::QueueInBalancer {
+            cell,
+            node: "balancer".into(),
+            waiting: 160.0,
+            wait: Some(1.5),
+            maxconn: Some(20),
+        },
+        Finding::PoolerBound {
+            cell,
+            node: node(),
+            cpu: 0.099,
+            of_cpu: 0.1,
+            throttled: Some(0.9),
+            pool: 20,
+            lent: Some(19.9),
+            active: 1.5,
+        },
+        Finding::PoolBound { cell, node: node(), pool: 20, lent: 20.0, busy: 19.8, cpu: 0.05, of_cpu: 0.1 },
+        Finding::ServerBound { cell, node: "postgres".into(), cpu: 0.97, of_cpu: 1.0, throttled: None },
+        Finding::SessionsWait { cell, event: "Lock/transactionid".into(), share: 0.75, active: 20.0 },
+        Finding::Deadlocks { cell, of_thousand: 2.99, interval: Some((1.0, 4.5)), runs: 5 },
+        Finding::Deadlocks { cell, of_thousand: 2.99, interval: None, runs: 1 },
+        Finding::NotConcurrent { cell, with, busy: 20.0, with_busy: 5.0 },
+        Finding::RunIsClosed {
+            cell,
+            arrivals: 10_500,
+            waited: 300,
+            dropped: 500,
+            in_flight_max: 200,
+            trials: 1,
+            of: 2,
+        },
+        Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17, trials: 2, of: 3 },
+    ];
+    golden("findings", &crate::findings::text(&all, &matrix(), 110, &En));
+}
+
+#[test]
+fn stop_rules_and_objectives_as_sentences() {
+    use crate::lang::Lang;
+    use model::objective::{Judged, Unit, Verdict as Kept};
+    use model::stop::Difference;
+    let fired = Fired {
+        rule: "net(xx,25,10)".into(),
+        cause_second: 91,
+        at_second: 100,
+        rate_at_cause: PerSecond(91.7),
+        tank_rc: Some(23),
+    };
+    let judged = |verdict, measured, unit| {
+        En.judged(&Judged {
+            objective: "p99 < 200ms".into(),
+            verdict,
+            unit,
+            measured,
+            bound: 0.2,
+            of: 10_000,
+        })
+    };
+    for (seen, expected) in [
+        (
+            En.fired(&fired),
+            "net(xx,25,10) stopped the load after second 100; it began in second 91, at 92 transactions per second",
+        ),
+        (
+            En.difference(&Difference::MaskOfX { mask: "xx".into() }),
+            "`xx` is any code but 0 here, as Yandex.Tank's manual says; since June 2024 Tank itself compares whole \
+             codes, and finds only those of 2 characters",
+        ),
+        (judged(Kept::Kept, Some(0.15), Unit::Seconds), "kept: p99 < 200ms: 150.0 ms of 10000 samples"),
+        (judged(Kept::Broken, Some(0.0123), Unit::Share), "BROKEN: p99 < 200ms: 1.230 % of 10000 arrivals"),
+        (
+            judged(Kept::Broken, Some(499.0), Unit::PerSecond),
+            "BROKEN: p99 < 200ms: 499.0/s of 10000 transactions",
+        ),
+        (judged(Kept::Broken, None, Unit::Seconds), "BROKEN: p99 < 200ms: a lower quantile is above already"),
+        (
+            judged(Kept::Unknown, None, Unit::Seconds),
+            "unknown: p99 < 200ms: 10000 samples are too few to tell; run longer",
+        ),
+    ] {
+        assert_eq!(seen, expected);
+    }
+}
