@@ -223,7 +223,8 @@ static NAMES: Names = Names {
     name: "PostgreSQL",
     program: "postgres",
     ask: "--version",
-    variable: "PGDYNO_POSTGRES",
+    // Of a directory: PostgreSQL is many programs, and `find` looks for them.
+    variable: "PGDYNO_PG_BIN",
     how_to_get: "./x setup, or apt-get install postgresql postgresql-contrib",
 };
 

@@ -398,7 +398,7 @@ fn secrets_stay_secret_and_nothing_remains() {
     }
     let ids: Vec<_> = stand.chain.nodes().iter().filter_map(|it| it.node).collect();
     let numbers: Vec<u32> = ids.into_iter().map(|it| stand.supervisor.pid(it).unwrap()).collect();
-    assert_eq!(numbers.len(), nodes.len());
+    assert_eq!(numbers.len(), stand.chain.nodes().len());
     let directory = stand.supervisor.directory().to_owned();
     drop(stand);
     assert!(!directory.exists());
