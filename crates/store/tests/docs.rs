@@ -1,0 +1,71 @@
+//! Do the examples of `docs/store.md` work, and does it name the columns that are there?
+
+mod invent;
+
+use invent::{Chance, Folder, end, header, outcome, trial};
+use rusqlite::{Connection, OpenFlags};
+use store::{Note, Status};
+
+const DOCUMENT: &str = include_str!("../../../docs/store.md");
+
+fn connection(folder: &Folder) -> Connection {
+    let mut chance = Chance(9);
+    let mut writer = store::create(&folder.0, &header("docs")).expect("there is room");
+    let id = writer.begin_trial(trial(0));
+    let ticks: Vec<_> = (0..8).map(|second| chance.tick(second)).collect();
+    ticks.iter().for_each(|it| writer.tick(id, Box::new(it.clone())));
+    writer.events(id, chance.events(6));
+    writer.note(Note { trial: None, subject: "x".to_owned(), text: "y".to_owned() });
+    writer.end_trial(id, end(Status::Complete, Some(chance.measured(&ticks))));
+    assert_eq!(writer.trouble(), None);
+    let path = writer.finish(outcome(Status::Complete)).expect("there is room");
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("any client opens it")
+}
+
+#[test]
+fn every_example_gives_rows() {
+    let folder = Folder::new("docs");
+    let connection = connection(&folder);
+    let examples: Vec<&str> =
+        DOCUMENT.split("```sql\n").skip(1).map(|it| it.split("```").next().expect("it has an end")).collect();
+    assert_eq!(examples.len(), 6);
+    for sql in examples {
+        let rows = connection.prepare(sql).and_then(|mut it| {
+            let mut rows = it.query([])?;
+            let mut count = 0;
+            while rows.next()?.is_some() {
+                count += 1;
+            }
+            Ok(count)
+        });
+        assert!(rows.as_ref().is_ok_and(|it| *it > 0), "{sql}: {rows:?}");
+    }
+}
+
+#[test]
+fn the_table_of_views_is_true() {
+    let folder = Folder::new("views");
+    let connection = connection(&folder);
+    let rows: Vec<Vec<&str>> = DOCUMENT
+        .lines()
+        .filter(|it| it.starts_with("| `"))
+        .map(|it| it.trim_matches('|').split('|').map(|it| it.trim().trim_matches('`')).collect())
+        .collect();
+    assert_eq!(rows.len(), 10);
+    for row in rows {
+        let (view, told) = (row[0], row[2]);
+        let sql = format!("SELECT * FROM {view} LIMIT 1");
+        let there: Vec<String> = connection
+            .prepare(&sql)
+            .expect(view)
+            .column_names()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let tables = ["run", "node", "note"].contains(&view);
+        for name in told.split(' ') {
+            assert!(there.iter().any(|it| it == name), "{view} has no {name}: {there:?}");
+        }
+        assert!(tables || told.split(' ').eq(there.iter().map(String::as_str)), "{view}: {there:?}");
+    }
+}
