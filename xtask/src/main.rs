@@ -1,5 +1,6 @@
-//! Which chore is to be done? `cargo xtask tidy`: do the walls stand?
+//! Which chore is to be done? `cargo xtask tidy`: do the walls stand? `cargo xtask capture`: what do probes get to read?
 
+mod capture;
 mod tidy;
 
 use std::process::ExitCode;
@@ -8,9 +9,12 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy::main(),
+        ["capture"] => capture::main("all"),
+        ["capture", probe] => capture::main(probe),
         _ => {
             eprintln!(
-                "usage: cargo xtask tidy    check the walls between the crates, and what else is told in CONTRIBUTING.md"
+                "usage: cargo xtask tidy    check the walls between the crates, and what else is told in CONTRIBUTING.md\n       \
+                 cargo xtask capture [PROBE]    record what servers answer to the probes, and what is read from it"
             );
             ExitCode::from(2)
         }

@@ -5,6 +5,7 @@
 
 mod real_server {
     mod ask;
+    mod capture;
     mod chain;
     mod chain_faults;
     mod datasets;
@@ -13,7 +14,8 @@ mod real_server {
     mod ends;
     mod ends_proof;
     mod limits;
-    mod scratch;
     mod restore;
+    mod sampler;
+    mod scratch;
     pub mod server;
 }

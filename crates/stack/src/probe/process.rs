@@ -12,8 +12,8 @@ pub(super) static PROCESS: Probe = Probe {
     on: On::Process,
     period: SECOND,
     series: &OF_PROCESS,
-    ask: |_| Some(Ask::Files(&["stat", "io"])),
-    read: |answer, out| read_process(answer.text(0)?, answer.text(1)?, out),
+    ask: |_| Some(Ask::Files(&["stat"])),
+    read: |answer, out| read_process(answer.text(0)?, out),
 };
 
 pub(super) static THREAD: Probe = Probe {
@@ -21,8 +21,8 @@ pub(super) static THREAD: Probe = Probe {
     on: On::Thread,
     period: SECOND,
     series: &OF_THREAD,
-    ask: |_| Some(Ask::Files(&["schedstat"])),
-    read: |answer, out| read_thread(answer.text(0)?, out),
+    ask: |_| Some(Ask::Files(&["schedstat", "io"])),
+    read: |answer, out| read_thread(answer.text(0)?, answer.text(1)?, out),
 };
 
 pub(super) static GROUP: Probe = Probe {
@@ -34,7 +34,7 @@ pub(super) static GROUP: Probe = Probe {
     read: |answer, out| read_group(answer, out),
 };
 
-static OF_PROCESS: [Series; 6] = [
+static OF_PROCESS: [Series; 4] = [
     counter(
         "process_cpu_user",
         Unit::Seconds,
@@ -47,11 +47,9 @@ static OF_PROCESS: [Series; 6] = [
         Unit::Bytes,
         "Resident memory; what processes share counts for each of them; /proc/PID/stat",
     ),
-    counter("process_read_bytes", Unit::Bytes, "Read from disks; /proc/PID/io, `read_bytes`"),
-    counter("process_written_bytes", Unit::Bytes, "Sent towards disks; /proc/PID/io, `write_bytes`"),
 ];
 
-static OF_THREAD: [Series; 2] = [
+static OF_THREAD: [Series; 4] = [
     counter(
         "process_run_wait",
         Unit::Seconds,
@@ -62,6 +60,8 @@ static OF_THREAD: [Series; 2] = [
         Unit::Count,
         "How often one was got: switches to them; /proc/PID/schedstat, third number",
     ),
+    counter("process_read_bytes", Unit::Bytes, "Read from disks; /proc/PID/task/TID/io, `read_bytes`"),
+    counter("process_written_bytes", Unit::Bytes, "Sent towards disks; /proc/PID/task/TID/io, `write_bytes`"),
 ];
 
 static OF_GROUP: [Series; 12] = [
@@ -91,32 +91,26 @@ static OF_GROUP: [Series; 12] = [
     counter("cgroup_written_bytes", Unit::Bytes, "Written to disks, in version 1 without written-back pages"),
 ];
 
-fn read_process(stat: &str, io: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+fn read_process(stat: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     // The name stands in brackets and may hold any character: what matters begins after the last bracket, at field 3.
     let fields: Vec<&str> =
         stat.rsplit_once(')').map(|it| it.1.split_whitespace().collect()).unwrap_or_default();
     let field = |number: usize| fields.get(number - 3).and_then(|it| it.parse::<f64>().ok());
-    let line = |key: &str| io.lines().find_map(|it| it.strip_prefix(key)).and_then(number);
     let ticks = |own, waited_for| Some((field(own)? + field(waited_for)?) / 100.0);
     let page = rustix::param::page_size() as f64;
     let user = ticks(14, 16).ok_or(ReadError { line: 1, expected: "processor time" })?;
-    let values = [
-        Some(user),
-        ticks(15, 17),
-        field(20),
-        field(24).map(|it| it * page),
-        // Only the owner and root may read them.
-        line("read_bytes: "),
-        line("write_bytes: "),
-    ];
+    let values = [Some(user), ticks(15, 17), field(20), field(24).map(|it| it * page)];
     push(&OF_PROCESS, values, out);
     Ok(())
 }
 
-fn read_thread(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
-    let numbers: Vec<f64> = text.split_whitespace().filter_map(number).collect();
+fn read_thread(schedstat: &str, io: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    let numbers: Vec<f64> = schedstat.split_whitespace().filter_map(number).collect();
     let [_, waited, runs] = numbers[..] else { return Err(ReadError { line: 1, expected: "three numbers" }) };
-    push(&OF_THREAD, [Some(waited / 1e9), Some(runs)], out);
+    // Only the owner and root may read these.
+    let line = |key: &str| io.lines().find_map(|it| it.strip_prefix(key)).and_then(number);
+    let values = [Some(waited / 1e9), Some(runs), line("read_bytes: "), line("write_bytes: ")];
+    push(&OF_THREAD, values, out);
     Ok(())
 }
 

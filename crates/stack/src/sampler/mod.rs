@@ -7,8 +7,11 @@ mod local;
 mod session;
 
 use crate::ask::Target;
+use crate::chain::{Running, in_database};
 use crate::limits::Group;
 use crate::probe::{Ask, On, Probe, Reading};
+use crate::supervisor::Supervisor;
+use model::plan::{self, AttachedRole};
 use model::{LogEvent, Nanos, Sample};
 use rustix::time::{ClockId, clock_gettime};
 use std::borrow::Cow;
@@ -93,6 +96,33 @@ impl Point {
     pub fn generator() -> Point {
         let pid = Some(Arc::new(AtomicU32::new(std::process::id())));
         Point { pid, ..Point::of("generator", Kind::Generator) }
+    }
+
+    /// A node of a chain. PostgreSQL is asked in `database`, the application's: some of its figures are of one database.
+    pub fn of_running(running: &Running, database: &str, supervisor: &Supervisor) -> Point {
+        let kind = match &running.plan.kind {
+            plan::Kind::Postgres(_) => Kind::Postgres,
+            plan::Kind::PgBouncer(_) => Kind::PgBouncer,
+            plan::Kind::Odyssey(_) => Kind::Odyssey,
+            plan::Kind::HaProxy(_) => Kind::HaProxy,
+            plan::Kind::Attached(it) => match it.role {
+                AttachedRole::Postgres => Kind::Postgres,
+                AttachedRole::PgBouncer => Kind::PgBouncer,
+                AttachedRole::Odyssey => Kind::Odyssey,
+                AttachedRole::Balancer => Kind::HaProxy,
+            },
+        };
+        let of_postgres =
+            |it: &Target| if kind == Kind::Postgres { in_database(it, database) } else { it.clone() };
+        let pid = running.node.and_then(|it| supervisor.pid(it));
+        Point {
+            target: running.admin.as_ref().map(of_postgres),
+            stats_socket: running.statistics.clone(),
+            pid: pid.map(|it| Arc::new(AtomicU32::new(it))),
+            group: running.node.and_then(|it| supervisor.group(it)).cloned(),
+            log: running.log.clone(),
+            ..Point::of(&running.plan.name, kind)
+        }
     }
 
     /// A node of which nothing is known yet.

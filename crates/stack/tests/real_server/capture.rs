@@ -1,0 +1,144 @@
+//! Can every probe ask and read every server that is here?
+//!
+//! With `PGDYNO_CAPTURE` set, what they answer is written to `fixtures/probe`, for `cargo xtask capture`; its value is the
+//! name of one probe, or `all`.
+
+use super::chain::{Stand, haproxy, pgbouncer, postgres, stack};
+use super::server::{PATIENCE, installation, keeper};
+use model::plan::{Entrance, PoolMode};
+use stack::ask::{self, Connection, Target};
+use stack::component::postgres::{Postgres, Settings};
+use stack::embedded;
+use stack::probe::{ALL, Answer, Ask, On, Probe};
+use stack::supervisor::Supervisor;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+/// Reads the answer as the probe does, and writes it down if that is wanted.
+fn keep(probe: &Probe, version: &str, answer: &Answer, text: &str) {
+    let mut readings = Vec::new();
+    (probe.read)(answer, &mut readings).unwrap_or_else(|it| panic!("{} of {version}: {it}", probe.name));
+    let wanted = std::env::var("PGDYNO_CAPTURE").unwrap_or_default();
+    if wanted == "all" || wanted == probe.name {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/probe").join(probe.name);
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(directory.join(format!("{version}.txt")), text).unwrap();
+    }
+}
+
+/// Tab-separated, NULL as `\N`.
+fn table(answer: &ask::Answer) -> String {
+    let cell = |it: &Option<String>| it.as_ref().map_or("\\N".to_owned(), |it| it.replace('\n', "\\n"));
+    let mut lines = vec![answer.columns.join("\t")];
+    lines.extend(answer.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join("\t")));
+    lines.join("\n") + "\n"
+}
+
+fn capture(on: On, number: u32, version: &str, connection: &mut Connection) {
+    for probe in ALL.iter().filter(|it| it.on == on) {
+        let Some(Ask::Sql(question) | Ask::Console(question)) = (probe.ask)(number) else { continue };
+        let answer =
+            connection.query(question).unwrap_or_else(|it| panic!("{} of {version}: {it}", probe.name));
+        let text = table(&answer);
+        keep(probe, version, &Answer::Rows(answer), &text);
+    }
+}
+
+/// Someone waits for a lock while we ask.
+fn with_a_lock_wait(target: &Target, ask: impl FnOnce(&mut Connection)) {
+    let mut holder = target.open(PATIENCE).unwrap();
+    holder.query("create table if not exists t as select 1 as a").unwrap();
+    holder.query("update t set a = 2").unwrap();
+    holder.query("begin; update t set a = 3").unwrap();
+    let mut waiter = target.open(PATIENCE).unwrap();
+    let waiting = std::thread::spawn(move || waiter.query("update t set a = 4").unwrap());
+    let mut asker = target.open(PATIENCE).unwrap();
+    let waits = "select count(*) from pg_locks where not granted";
+    while asker.value(waits).unwrap().as_deref() != Some("1") {
+        std::thread::yield_now();
+    }
+    asker.query("set application_name = 'pgdyno monitor'").unwrap();
+    ask(&mut asker);
+    holder.query("commit").unwrap();
+    waiting.join().unwrap();
+}
+
+/// The installed version; with `PGDYNO_TEST_ALL_VERSIONS` those that can be fetched too.
+#[test]
+fn postgres_of_every_version() {
+    let mut all = vec![installation()];
+    if std::env::var_os("PGDYNO_TEST_ALL_VERSIONS").is_some() {
+        let here = all[0].version.major;
+        for major in embedded::MAJORS.filter(|it| *it != here) {
+            all.push(embedded::obtain(Some(major), |_| {}).unwrap_or_else(|it| panic!("{it}")));
+        }
+    }
+    for installation in all {
+        let mut supervisor = Supervisor::start(&keeper()).unwrap();
+        let more = vec![("shared_preload_libraries".to_owned(), "pg_stat_statements".to_owned())];
+        let settings = Settings { max_connections: 20, more, ..Settings::default() };
+        let server = Postgres::start(&mut supervisor, &installation, &settings).unwrap();
+        let mut connection = server.target().open(PATIENCE).unwrap();
+        connection.query("create extension pg_stat_statements").unwrap();
+        connection.query("set work_mem = '1MB'").unwrap();
+        let number = connection.server_version();
+        with_a_lock_wait(&server.target(), |asker| {
+            capture(On::Postgres, number, &format!("postgres-{}", number / 10_000), asker);
+        });
+    }
+}
+
+/// The version's digits: `PgBouncer 1.18.0` or `HAProxy version 2.6.12-1+deb12u2` gives `1.18`, `2.6`.
+fn short(version: &str) -> String {
+    let digits = version.find(|it: char| it.is_ascii_digit()).map_or("", |at| &version[at..]);
+    digits.split(['.', '-', ' ']).take(2).collect::<Vec<_>>().join(".")
+}
+
+#[test]
+fn pooler_and_balancer() {
+    let nodes = [
+        haproxy(Entrance::Tcp, Some(5)),
+        pgbouncer(Entrance::Tcp, PoolMode::Transaction),
+        postgres(Entrance::Unix),
+    ];
+    let stand = Stand::up(&stack(&nodes)).unwrap_or_else(|it| panic!("{it}"));
+    let mut client = stand.chain.entry().open(PATIENCE).unwrap();
+    client.query("begin; select 1").unwrap();
+    let pooler = stand.chain.node("pooler").unwrap();
+    let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
+    capture(On::PgBouncer, 0, &format!("pgbouncer-{}", short(&pooler.version)), &mut console);
+    let balancer = stand.chain.node("balancer").unwrap();
+    for probe in ALL.iter().filter(|it| it.on == On::HaProxy) {
+        let Some(Ask::Stats(question)) = (probe.ask)(0) else { continue };
+        let mut stream = UnixStream::connect(balancer.statistics.as_ref().unwrap()).unwrap();
+        stream.write_all(format!("{question}\n").as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        // Names of machines are nobody's business.
+        let lines: Vec<&str> = text.lines().filter(|it| !it.starts_with("node:")).collect();
+        let text = lines.join("\n") + "\n";
+        let version = format!("haproxy-{}", short(&balancer.version));
+        keep(probe, &version, &Answer::Texts(vec![text.clone()]), &text);
+    }
+}
+
+#[test]
+fn this_machine() {
+    let directory = |on: On| match on {
+        On::Host => Some(""),
+        On::Process | On::Thread => Some("/proc/self/"),
+        _ => None,
+    };
+    for probe in ALL {
+        let (Some(directory), Some(Ask::Files(files))) = (directory(probe.on), (probe.ask)(0)) else {
+            continue;
+        };
+        let read = |it: &&str| std::fs::read_to_string(format!("{directory}{it}")).unwrap_or_default();
+        let texts: Vec<String> = files.iter().map(read).collect();
+        let both = files.iter().zip(&texts);
+        let text: String = both.map(|(name, text)| format!("=== {name}\n{text}")).collect();
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        keep(probe, &format!("linux-{}", short(&release)), &Answer::Texts(texts), &text);
+    }
+}
