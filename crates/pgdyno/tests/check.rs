@@ -1,0 +1,171 @@
+//! Does `pgdyno check` tell every mistake, where it stands and what to write instead?
+//!
+//! `check/mistakes.txt` holds the rows: behind `=== title` an experiment file, behind `---` what is printed about it.
+//! Sections `stack`, `operations` and `load` that a row does not have are added below it, unless its title ends with
+//! "(whole)". A line `$ …` gives further arguments. `UPDATE_EXPECT=1` rewrites what is expected.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const COMMON: [(&str, &str); 3] = [
+    ("stack:", "stack: { postgres: {} }\n"),
+    ("operations:", "operations: { read: { sql: SELECT 1 } }\n"),
+    ("load:", "load: { model: closed, clients: 8, duration: 10s }\n"),
+];
+
+/// A folder of the test's own, gone with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("pgdyno-check-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("the temporary folder can be written to");
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // It lies among temporary files: nothing is lost if it stays.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Exit status, standard output, standard error.
+fn pgdyno(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_pgdyno"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .expect("the program was built for this test");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// What is printed about a file, trailing blanks aside.
+fn check(folder: &Path, yaml: &str, more: &[&str]) -> (Option<i32>, String) {
+    fs::write(folder.join("book.yaml"), yaml).expect("the temporary folder can be written to");
+    let (status, out, err) = pgdyno(folder, &[&["check", "book.yaml"], more].concat());
+    (status, (out + &err).lines().map(|it| format!("{}\n", it.trim_end())).collect())
+}
+
+#[test]
+fn every_mistake_is_told() {
+    let folder = Folder::new("mistakes");
+    fs::write(folder.0.join("wrong.pgbench"), "\\set x 1 +\nSELECT :x;\n").expect("written");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check/mistakes.txt");
+    let rows = fs::read_to_string(&path).expect("the rows are there");
+    let (mut fresh, mut wrong, mut count) = (String::new(), Vec::new(), 0);
+    for row in rows.split("=== ").skip(1) {
+        let (title, rest) = row.split_once('\n').expect("a title has a line");
+        let (input, expected) = rest.split_once("---\n").unwrap_or((rest, ""));
+        let is_argument = |line: &&str| line.starts_with("$ ");
+        let arguments: Vec<&str> =
+            input.lines().filter(is_argument).filter_map(|it| it.strip_prefix("$ ")).collect();
+        let mut yaml: String = input.split_inclusive('\n').filter(|it| !is_argument(it)).collect();
+        for (section, text) in COMMON {
+            if !title.ends_with("(whole)") && !yaml.lines().any(|it| it.starts_with(section)) {
+                yaml += text;
+            }
+        }
+        let (status, printed) = check(&folder.0, &yaml, &arguments);
+        assert_eq!(status, Some(2), "{title}:\n{printed}");
+        let expected = expected.trim_end();
+        if printed.trim_end() != expected {
+            wrong.push(format!("{title}: instead of\n{expected}\nis printed\n{printed}"));
+        }
+        count += printed.matches("error: ").count();
+        fresh += &format!("=== {title}\n{input}---\n{}\n\n", printed.trim_end());
+    }
+    assert!(count > 60, "only {count} mistakes were made");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, fresh).expect("the project can be written to");
+    } else {
+        assert!(wrong.is_empty(), "{}\nUPDATE_EXPECT=1 rewrites them", wrong.join("\n"));
+    }
+}
+
+#[test]
+fn the_beginning_is_right_and_never_written_over() {
+    let folder = Folder::new("init");
+    let (status, out, err) = pgdyno(&folder.0, &["init"]);
+    assert_eq!((status, err.as_str()), (Some(0), ""), "{out}");
+    for args in [&["check", "experiment.yaml"][..], &["check", "experiment.yaml", "--quick"]] {
+        let (status, out, err) = pgdyno(&folder.0, args);
+        assert_eq!((status, err.as_str()), (Some(0), ""), "{args:?}");
+        assert!(out.contains("cells × ") && out.contains("seed      1"), "{out}");
+    }
+    let (status, _, err) = pgdyno(&folder.0, &["init"]);
+    assert_eq!(status, Some(1));
+    assert!(err.contains("is there already"), "{err}");
+}
+
+#[test]
+fn documented_and_shipped_experiments_are_right() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
+    let folder = Folder::new("docs");
+    fs::write(folder.0.join("transfer.pgbench"), "BEGIN;\nSELECT 1;\nCOMMIT;\n").expect("written");
+    let text = fs::read_to_string(root.join("docs/experiment.md")).expect("it is there");
+    let mut count = 0;
+    for block in text.split("```yaml\n").skip(1) {
+        let block = block.split("```").next().unwrap_or_default();
+        let mut yaml = block.to_owned();
+        for (section, text) in COMMON {
+            if !yaml.lines().any(|it| it.starts_with(section)) {
+                yaml += text;
+            }
+        }
+        let (status, printed) = check(&folder.0, &yaml, &[]);
+        assert_eq!(status, Some(0), "{block}\n{printed}");
+        count += 1;
+    }
+    assert!(count > 5, "only {count} examples were found");
+    for folder in fs::read_dir(root.join("experiments")).expect("experiments are shipped") {
+        let folder = folder.expect("readable").path();
+        if folder.join("experiment.yaml").exists() {
+            let (status, _, err) = pgdyno(&folder, &["check", "experiment.yaml"]);
+            assert_eq!((status, err.as_str()), (Some(0), ""), "{}", folder.display());
+        }
+    }
+}
+
+#[test]
+fn values_can_be_set() {
+    let folder = Folder::new("sets");
+    let yaml = "stack: { pooler: { kind: pgbouncer }, postgres: {} }\n\
+                operations: { read: { sql: SELECT 1 } }\n\
+                load: { model: closed, clients: 8, duration: 10s }\n\
+                matrix: { load.clients: [1, 2], way: { a: { pooler.mode: session }, b: { pooler: none } } }\n\
+                quick: { way: a, load.duration: 1s }\n";
+    for (args, expected) in [
+        (&[][..], "4 cells × 1"),
+        (&["--set", "repeat=3"], "4 cells × 3"),
+        (&["--set", "load.clients=[5, 6, 7]"], "closed, 7 clients, 10s"),
+        (&["--set", "load.clients=[5, 6, 7]"], "6 cells × 1"),
+        (&["--set", "pooler.size=24"], "pool of 24"),
+        (&["--set", "stack.postgres.settings.shared_buffers=1GB"], "4 cells"),
+        (&["--quick"], "2 cells × 1"),
+        (&["--quick"], "closed, 2 clients, 1s"),
+        (&["--quick", "--set", "way=b"], "-tcp→ PostgreSQL"),
+        (&["--set", "operations.read.sql=SELECT 2"], "4 cells"),
+    ] {
+        let yaml = if args.contains(&"pooler.size=24") {
+            yaml.replace("pooler: none", "pooler.mode: statement")
+        } else {
+            yaml.to_owned()
+        };
+        let (status, printed) = check(&folder.0, &yaml, args);
+        assert_eq!(status, Some(0), "{args:?}\n{printed}");
+        assert!(printed.contains(expected), "{args:?} {expected}\n{printed}");
+    }
+}
+
+#[test]
+fn the_schema_is_printed() {
+    let (status, out, _) = pgdyno(Path::new("."), &["schema"]);
+    assert_eq!(status, Some(0));
+    let schema: serde_json::Value = serde_json::from_str(&out).expect("it is JSON");
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert!(schema["$defs"]["Pooler"]["properties"]["size"]["description"].is_string());
+}
