@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Everything one file asks for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
     /// `[a-z0-9-]{1,64}`: names files.
     pub name: String,
@@ -23,7 +23,7 @@ pub struct Experiment {
 }
 
 /// One point of the matrix.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// By axis, in the file's order: the axis's name and what it is here, such as (`pooler.mode`, `session`).
     pub label: Vec<(String, String)>,
@@ -31,7 +31,7 @@ pub struct Cell {
 }
 
 /// All that one trial needs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
     pub stack: Stack,
     pub dataset: Option<Dataset>,
@@ -45,7 +45,7 @@ pub struct Setup {
 }
 
 /// The system under test: a chain from where clients enter to PostgreSQL.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stack {
     /// The entrance first, PostgreSQL last; each node's clients come from the one before it. At least one.
     pub nodes: Vec<Node>,
@@ -54,7 +54,7 @@ pub struct Stack {
 }
 
 /// A component, or one that was there before.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Unique in its stack, such as `postgres` or `pooler`.
     pub name: String,
@@ -65,7 +65,7 @@ pub struct Node {
 }
 
 /// What a node is, and its settings.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     Postgres(Postgres),
@@ -77,7 +77,7 @@ pub enum Kind {
 }
 
 /// What the bytes on the way into a node travel over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Entrance {
     Unix,
@@ -87,7 +87,7 @@ pub enum Entrance {
 }
 
 /// How a pooler lends its server connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolMode {
     Session,
@@ -95,7 +95,7 @@ pub enum PoolMode {
     Statement,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Postgres {
     /// Major version; any installed one, the newest first, when `None`.
     pub version: Option<u32>,
@@ -104,7 +104,7 @@ pub struct Postgres {
     pub settings: Vec<(String, String)>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PgBouncer {
     /// Least version wanted, as (1, 21); any when `None`.
     pub version: Option<(u32, u32)>,
@@ -116,7 +116,7 @@ pub struct PgBouncer {
     pub settings: Vec<(String, String)>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Odyssey {
     /// Session or transaction; it has no statement mode.
     pub mode: PoolMode,
@@ -129,7 +129,7 @@ pub struct Odyssey {
     pub settings: Vec<(String, String)>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HaProxy {
     /// Connections to the server behind it; further ones wait in its queue. Without a bound when `None`.
     pub maxconn: Option<u32>,
@@ -140,7 +140,7 @@ pub struct HaProxy {
 }
 
 /// Where something that is not ours is found. Credentials come from the environment, never from the file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attached {
     /// A conninfo string or URI without a password.
     pub dsn: String,
@@ -149,7 +149,7 @@ pub struct Attached {
     pub role: AttachedRole,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttachedRole {
     Postgres,
@@ -183,7 +183,7 @@ impl Limits {
 }
 
 /// What the tables hold before each trial.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dataset {
     pub seed: u64,
     pub content: Content,
@@ -191,19 +191,26 @@ pub struct Dataset {
     pub cache: Cache,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
     /// `book.tickets`.
-    Tickets { rows: u64 },
+    Tickets {
+        rows: u64,
+    },
     /// A hot table of `users` × `per_user` profiles.
-    Profiles { users: u64, per_user: u64 },
+    Profiles {
+        users: u64,
+        per_user: u64,
+    },
     /// pgbench's tables.
-    Pgbench { scale: u32 },
+    Pgbench {
+        scale: u32,
+    },
     Declared(Vec<Table>),
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
     /// Read through once.
@@ -216,7 +223,7 @@ pub enum Cache {
 }
 
 /// A table declared in the file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// May name a schema, which is made.
     pub name: String,
@@ -227,7 +234,7 @@ pub struct Table {
     pub indexes: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     pub name: String,
     /// Its SQL type; that of the generator when `None`.
@@ -238,7 +245,7 @@ pub struct Column {
 }
 
 /// What a column's values are drawn from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Generator {
     /// 1, 2, 3, …
@@ -268,7 +275,7 @@ pub enum Generator {
 }
 
 /// One line of the mix.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
     pub name: String,
     pub weight: u32,
@@ -279,7 +286,7 @@ pub struct Operation {
 }
 
 /// How the system is loaded.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     pub model: LoadModel,
     /// What is measured; `None` where the schedule says it.
@@ -297,7 +304,7 @@ pub struct Load {
     pub max_tries: u16,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadModel {
     Closed {
@@ -307,7 +314,7 @@ pub enum LoadModel {
     Open {
         /// In Yandex.Tank's grammar.
         schedule: String,
-        #[serde(serialize_with = "crate::summary::spacing")]
+        #[serde(with = "crate::summary::spacing")]
         arrivals: Spacing,
         /// Clients, each with one transaction at a time.
         max_in_flight: u32,

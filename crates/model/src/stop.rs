@@ -1,10 +1,10 @@
 //! What did a stop rule say?
 
 use crate::PerSecond;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A rule that says: enough.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fired {
     /// As the user wrote it.
     pub rule: String,

@@ -4,7 +4,7 @@
 //! so; shares are 0..=1; a quantile is absent when fewer than [`crate::Latency::TAIL`] samples lie beyond it.
 
 use crate::{Nanos, PerSecond, Spacing};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,7 +27,7 @@ pub struct Summary {
 }
 
 /// What was measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
     /// As the server tells it, e.g. `15.18 (Debian 15.18-0+deb12u1)`.
     pub version: String,
@@ -40,7 +40,7 @@ pub struct Server {
 }
 
 /// What the bytes travelled over.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Hop {
     #[default]
@@ -53,7 +53,7 @@ pub enum Hop {
 }
 
 /// What was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub scripts: Vec<Script>,
     pub scale: u32,
@@ -77,7 +77,7 @@ pub struct Plan {
 }
 
 /// One script of the mix.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Script {
     /// `<builtin: select only>`, or the file's name.
     pub name: String,
@@ -86,13 +86,13 @@ pub struct Script {
     pub commands: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partitions {
     pub method: PartitionMethod,
     pub count: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartitionMethod {
     Range,
@@ -100,7 +100,7 @@ pub enum PartitionMethod {
 }
 
 /// How queries are submitted: pgbench's `-M`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueryMode {
     #[default]
@@ -110,7 +110,7 @@ pub enum QueryMode {
 }
 
 /// When the run ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
     /// Each client has run this many transactions.
@@ -122,7 +122,7 @@ pub enum Until {
 }
 
 /// What makes transactions start.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum LoadModel {
     Closed {
@@ -132,16 +132,30 @@ pub enum LoadModel {
     Open {
         /// As the user wrote it: a schedule, or the rate of `-R`.
         schedule: String,
-        #[serde(serialize_with = "spacing")]
+        #[serde(with = "spacing")]
         arrivals: Spacing,
     },
 }
 
-pub(crate) fn spacing<S: serde::Serializer>(it: &Spacing, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(match it {
-        Spacing::Even => "even",
-        Spacing::Poisson => "poisson",
-    })
+/// Spacing by its name.
+pub(crate) mod spacing {
+    use crate::Spacing;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(it: &Spacing, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(match it {
+            Spacing::Even => "even",
+            Spacing::Poisson => "poisson",
+        })
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Spacing, D::Error> {
+        match String::deserialize(from)?.as_str() {
+            "even" => Ok(Spacing::Even),
+            "poisson" => Ok(Spacing::Poisson),
+            other => Err(serde::de::Error::unknown_variant(other, &["even", "poisson"])),
+        }
+    }
 }
 
 /// What came of one script's arrivals, or of all.

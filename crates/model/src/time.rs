@@ -1,6 +1,6 @@
 //! Moments, durations and rates.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Nanoseconds: a duration, or a moment as the duration since the run's clock began.
 ///
 /// Subtraction stops at zero: two readings of one monotonic clock never differ by less.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Nanos(pub u64);
 
 impl Nanos {
@@ -78,7 +78,7 @@ impl From<Nanos> for Duration {
 }
 
 /// Events per second, at least 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct PerSecond(pub f64);
 
 impl fmt::Display for PerSecond {

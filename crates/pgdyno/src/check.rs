@@ -4,7 +4,7 @@ use crate::mistakes;
 use crate::voice::plain;
 use analysis::rule::Scene;
 use clap::Parser;
-use experiment::{Complaint, Grammars, Mistakes, Plan, Request};
+use experiment::{Complaint, Grammars, Judged, Mistakes, Plan, Request};
 use load::{schedule, script};
 use model::plan::{Entrance, Kind, Limits, LoadModel, Node, Setup};
 use model::summary::QueryMode;
@@ -59,7 +59,7 @@ pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, Refused> 
     experiment::read(&request).map_err(Refused::Wrong)
 }
 
-fn lasting(text: &str) -> Result<Nanos, Vec<Complaint>> {
+fn lasting(text: &str) -> Judged<Nanos> {
     let complaint = |it: schedule::Mistake| Complaint {
         at: it.at,
         found: it.found,
@@ -71,25 +71,33 @@ fn lasting(text: &str) -> Result<Nanos, Vec<Complaint>> {
     }
 }
 
-fn rule(text: &str, setup: &Setup) -> Result<(), Vec<Complaint>> {
-    analysis::rule::parse(text, &Scene::of(setup)).map(|_| ()).map_err(|it| vec![complaint(text, it)])
+fn rule(text: &str, setup: &Setup) -> Judged {
+    analysis::rule::parse(text, &Scene::of(setup))
+        .map(|_| ())
+        .map_err(|it| vec![complaint(text, it, "a stop rule")])
 }
 
-fn objective(text: &str, setup: &Setup) -> Result<(), Vec<Complaint>> {
+fn objective(text: &str, setup: &Setup) -> Judged {
     let operations = Scene::of(setup).operations;
-    analysis::objective::parse(text, &operations).map(|_| ()).map_err(|it| vec![complaint(text, it)])
+    analysis::objective::parse(text, &operations)
+        .map(|_| ())
+        .map_err(|it| vec![complaint(text, it, "an objective")])
 }
 
 /// The caret stands below the part that is quoted, or below one letter.
-fn complaint(text: &str, it: analysis::rule::Complaint) -> Complaint {
+fn complaint(text: &str, it: analysis::rule::Complaint, whose: &str) -> Complaint {
     let rest = text.get(it.offset..).unwrap_or_default();
     let quoted = it.found.split('`').nth(1).filter(|part| !part.is_empty() && rest.starts_with(part));
     let length = quoted.map_or_else(|| rest.chars().next().map_or(0, char::len_utf8), str::len);
     let instead = format!("write {}", it.instead.trim_start_matches("write "));
-    Complaint { at: it.offset..it.offset + length, found: it.found, instead }
+    let found = match it.found.as_str() {
+        "nothing" => format!("something is missing in {whose}"),
+        found => format!("{found} in {whose}"),
+    };
+    Complaint { at: it.offset..it.offset + length, found, instead }
 }
 
-fn script_mistakes(text: &str, mode: QueryMode) -> Result<(), Vec<Complaint>> {
+fn script_mistakes(text: &str, mode: QueryMode) -> Judged {
     let mode = match mode {
         QueryMode::Simple => script::Mode::Simple,
         QueryMode::Extended => script::Mode::Extended,

@@ -16,6 +16,7 @@ pub use model::finding::Finding;
 use model::matrix::Status;
 use model::plan::{Experiment, Kind, Node, Setup};
 use model::{LogEvent, Sample, Summary, Tick};
+pub use samples::{SERIES, left};
 
 /// What is known of one trial.
 #[derive(Clone, Debug)]

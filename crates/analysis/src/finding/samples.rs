@@ -10,6 +10,7 @@ pub const PG_SESSIONS: &str = "pg_sessions";
 /// Active ones by what they wait for: `Lock/transactionid`, `running` for nothing.
 pub const PG_WAITS: &str = "pg_active_waits";
 /// By database and user, as all of a pooler's.
+pub const PGBOUNCER_CL_ACTIVE: &str = "pgbouncer_cl_active";
 pub const PGBOUNCER_CL_WAITING: &str = "pgbouncer_cl_waiting";
 pub const PGBOUNCER_SV_ACTIVE: &str = "pgbouncer_sv_active";
 pub const PGBOUNCER_MAXWAIT: &str = "pgbouncer_maxwait";
@@ -21,6 +22,41 @@ const CGROUP_CPU: &str = "cgroup_cpu";
 const CGROUP_PERIODS: &str = "cgroup_periods";
 const CGROUP_THROTTLED: &str = "cgroup_throttled";
 const PROCESS_CPU: [&str; 2] = ["process_cpu_user", "process_cpu_system"];
+
+/// All that facts are read from.
+pub const SERIES: &[&str] = &[
+    PG_SESSIONS,
+    PG_WAITS,
+    PGBOUNCER_CL_ACTIVE,
+    PGBOUNCER_CL_WAITING,
+    PGBOUNCER_SV_ACTIVE,
+    PGBOUNCER_MAXWAIT,
+    ODYSSEY_SV_ACTIVE,
+    HAPROXY_QCUR,
+    HAPROXY_QTIME,
+    CGROUP_CPU,
+    CGROUP_PERIODS,
+    CGROUP_THROTTLED,
+    PROCESS_CPU[0],
+    PROCESS_CPU[1],
+];
+
+/// Clients that a pooler still held when it was last asked after the window, by node; those without any are left out.
+/// Odyssey's console does not tell.
+pub fn left(samples: &[Sample], window: Nanos) -> Vec<(String, u64)> {
+    let held = [PGBOUNCER_CL_ACTIVE, PGBOUNCER_CL_WAITING];
+    let late = samples.iter().filter(|it| it.at > window && held.contains(&&*it.series));
+    let mut last: BTreeMap<&str, Nanos> = BTreeMap::new();
+    late.clone().for_each(|it| {
+        let moment = last.entry(&it.node).or_default();
+        *moment = it.at.max(*moment);
+    });
+    let of = |(node, at): (&str, Nanos)| {
+        let clients: f64 = late.clone().filter(|it| it.node == node && it.at == at).map(|it| it.value).sum();
+        (node.to_owned(), clients as u64)
+    };
+    last.into_iter().map(of).filter(|it| it.1 > 0).collect()
+}
 
 /// A node's gauge, all labels added up at each moment. In order of time; what was sampled before the window is not in it.
 pub fn sums(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Vec<(Nanos, f64)> {

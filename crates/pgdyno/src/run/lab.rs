@@ -5,21 +5,17 @@
 
 use crate::voice::Trouble;
 use model::plan::{Dataset, Kind, Node, Setup, Stack};
-use stack::ask::Target;
 use stack::chain::{Chain, Problem, Step};
 use stack::component::program::Programs;
 use stack::dataset::{self, Loaded, Loader, Stage};
-use stack::limits::{self, NotApplied};
+use stack::restore::{Copied, Template, Warmth, Whose};
 use stack::supervisor::{KeeperProgram, NodeId, Supervisor};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 /// Connections that load a dataset.
 const WORKERS: u16 = 2;
-/// Who answers at all answers within this.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Everything under test, and who looks after it.
 #[derive(Debug)]
@@ -36,6 +32,7 @@ pub struct Lab {
 struct Filled {
     server: (Node, Option<NodeId>),
     dataset: Dataset,
+    template: Template,
 }
 
 /// What happens meanwhile, to be shown.
@@ -44,7 +41,8 @@ pub enum News<'a> {
     Chain(Step<'a>),
     Loading(Stage, u64),
     Loaded(&'a Loaded),
-    Restored,
+    Restored(&'a Copied),
+    Warmed(&'a Warmth),
 }
 
 /// Why a trial cannot begin.
@@ -102,32 +100,28 @@ impl Lab {
         })?;
         let server = (postgres.plan.clone(), postgres.node);
         let same = |it: &Filled| it.server == server && it.dataset == *dataset;
-        if self.filled.as_ref().is_some_and(same) {
-            tell(News::Restored);
-            return Ok(());
+        match self.filled.as_ref().filter(|it| same(it)) {
+            Some(filled) => tell(News::Restored(&filled.template.restore().map_err(failed)?)),
+            None => {
+                self.filled = None;
+                let target = postgres.entrance.clone();
+                let loader = Loader { target, workers: WORKERS, again: false, stop: &self.stop };
+                let rows = dataset::rows(&dataset.content);
+                let loaded = dataset::load(dataset, &loader, &mut |it| tell(News::Loading(it, rows)));
+                tell(News::Loaded(&loaded.map_err(|it| match it {
+                    dataset::Error::Stopped => Hindrance::Stopped,
+                    other => failed(other),
+                })?));
+                // What is attached is restored by its superuser where we are it.
+                let superuser = postgres.admin.as_ref().unwrap_or(&postgres.entrance);
+                let whose = if postgres.is_attached() { Whose::Attached } else { Whose::Ours };
+                let template = Template::make(superuser, &chain.users().database, whose).map_err(failed)?;
+                self.filled = Some(Filled { server, dataset: dataset.clone(), template });
+            }
         }
-        self.filled = None;
-        let target = postgres.entrance.clone();
-        let rows = dataset::rows(&dataset.content);
-        let loader = Loader { target: target.clone(), workers: WORKERS, again: false, stop: &self.stop };
-        let loaded = dataset::load(dataset, &loader, &mut |it| tell(News::Loading(it, rows)));
-        let loaded = loaded.map_err(|it| match it {
-            dataset::Error::Stopped => Hindrance::Stopped,
-            other => Hindrance::Failed(other.to_string()),
-        })?;
-        tell(News::Loaded(&loaded));
-        self.filled = Some(Filled { server, dataset: dataset.clone() });
+        let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
+        tell(News::Warmed(&chain.cache(&mut self.supervisor, cache).map_err(failed)?));
         Ok(())
-    }
-
-    /// Limits that were asked for and do not hold, by node.
-    pub fn not_applied(&self) -> Vec<(String, NotApplied)> {
-        let nodes = self.chain().nodes();
-        let of = |it: &stack::chain::Running| {
-            let all = it.node.map(|id| self.supervisor.not_applied(id).to_vec()).unwrap_or_default();
-            all.into_iter().map(|limit| (it.plan.name.clone(), limit)).collect::<Vec<_>>()
-        };
-        nodes.iter().flat_map(of).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! `pgdyno run`: an experiment file, from the first check to the last figure.
 
 mod lab;
-mod result;
+pub mod result;
 mod show;
 mod trial;
 mod watch;
@@ -96,7 +96,7 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     let outcome = Outcome { status, reason: trouble.clone(), ended_ms: now_ms() };
     let path = writer.finish(outcome).map_err(|it| Trouble::new(it.to_string()))?;
     show.ends(&path, trouble.as_deref());
-    result::show(&path, args.json)?;
+    result::Result::of(&path)?.print(args.json);
     Ok(ExitCode::from(verdict(args.strict, status, &statuses)))
 }
 
@@ -175,13 +175,17 @@ impl Bench {
         let Done { measured, summary, objectives, fired, watching } = done;
         let text = format!("{:.4}", watching.share());
         self.writer.note(Note { trial: Some(id), subject: "monitoring".to_owned(), text });
-        for it in &objectives {
-            let text = serde_json::to_string(it).expect("plain data");
-            self.writer.note(Note { trial: Some(id), subject: "objective".to_owned(), text });
-        }
+        let told = |subject: &str, text: serde_json::Result<String>| Note {
+            trial: Some(id),
+            subject: subject.to_owned(),
+            text: text.expect("plain data"),
+        };
+        let judged = objectives.iter().map(|it| told("objective", serde_json::to_string(it)));
+        let fired_as = fired.iter().map(|it| told(result::FIRED, serde_json::to_string(it)));
+        judged.chain(fired_as).for_each(|it| self.writer.note(it));
         let (status, reason) = match (&fired, self.writer.trouble()) {
             (_, Some(it)) => (Status::Failed, Some(trouble(it))),
-            (Some(it), None) => (Status::Stopped, Some(serde_json::to_string(it).expect("plain data"))),
+            (Some(it), None) => (Status::Stopped, Some(format!("{} at second {}", it.rule, it.at_second))),
             (None, None) if self.interrupted.load(Ordering::Relaxed) => (Status::Interrupted, None),
             (None, None) => (Status::Complete, None),
         };

@@ -1,8 +1,8 @@
 //! What is seen on the terminal while a run goes on?
 
+use super::Ended;
 use super::lab::News;
 use super::trial::Done;
-use super::Ended;
 use experiment::Plan;
 use model::plan::Cell;
 use model::{Nanos, Tick};
@@ -85,14 +85,16 @@ impl Show {
                 let (rows, took, rate) = (it.rows, it.took.as_secs_f64(), it.rows_per_second);
                 self.whole(&format!("{rows} rows loaded in {took:.1} s, {rate:.0} per second"));
             }
-            News::Restored => self.line("the data is as it was"),
+            News::Restored(_) => self.line("the data is as it was"),
+            News::Warmed(_) => {}
         }
     }
 
     pub fn tick(&mut self, tick: &Tick) {
         let progress = analysis::progress(&tick.interval, Nanos::ZERO);
         let p99 = progress.p99.map_or(String::new(), |it| format!(", p99 {:.1} ms", it.as_millis_f64()));
-        let failed = if progress.failed > 0 { format!(", {} failed", progress.failed) } else { String::new() };
+        let failed =
+            if progress.failed > 0 { format!(", {} failed", progress.failed) } else { String::new() };
         let of = self.trial.as_ref().map_or(Nanos::ZERO, |it| self.cells[it.cell].1);
         let (second, of) = (tick.second + 1, of.as_secs_f64());
         self.line(&format!("{second} of {of:.0} s: {:.0} tps{p99}{failed}", progress.tps.0));
@@ -100,7 +102,8 @@ impl Show {
 
     pub fn measured(&mut self, done: &Done) {
         let total = &done.summary.total;
-        let p99 = total.response.p99.map_or(String::new(), |it| format!(", p99 {:.2} ms", it.as_millis_f64()));
+        let p99 =
+            total.response.p99.map_or(String::new(), |it| format!(", p99 {:.2} ms", it.as_millis_f64()));
         let bad = total.counts.failed + total.counts.unknown;
         let bad = if bad > 0 { format!(", {bad} failed") } else { String::new() };
         let valid = if done.summary.validity.valid { "" } else { ", INVALID" };

@@ -17,7 +17,11 @@ use stack::sampler::{Cost, Kind as Watched, Point, Sampler};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::channel;
+use std::time::Duration;
 use store::{Configuration, Node, Note, TrialId, Writer};
+
+/// After the last client has left, so long until the last look.
+const SETTLE: Duration = Duration::from_millis(200);
 
 /// Which trial.
 #[derive(Clone, Copy, Debug)]
@@ -76,14 +80,17 @@ pub fn run(
     let stop = AtomicBool::new(false);
     let mut eyes = Eyes::new(observations, rules, (writer, id), show, since, (&stop, interrupted));
     let measured = measure::run(&ready, clock, &mut eyes, &stop);
+    // Poolers take note of clients that have left.
+    std::thread::sleep(SETTLE);
     let watching = sampler.stop();
     let fired = eyes.finish();
     let measured = measured.map_err(|it| hindered(&it))?;
     let summary = analysis::summarise(&measured, server(lab.chain()), plan);
     let operations = &scene.operations;
-    let objectives = setup.objectives.iter().map(|it| {
-        objective::parse(it, operations).expect("it was checked").judge(&summary)
-    });
+    let objectives = setup
+        .objectives
+        .iter()
+        .map(|it| objective::parse(it, operations).expect("it was checked").judge(&summary));
     let objectives = objectives.collect();
     Ok(Done { measured, summary, objectives, fired, watching })
 }

@@ -76,15 +76,20 @@ impl<'a> Eyes<'a> {
     /// Takes what the probes have sent.
     fn gather(&mut self) {
         let (writer, trial) = self.store;
+        let mut events = Vec::new();
         while let Ok(it) = self.observations.try_recv() {
             match it {
                 Observation::Samples(all) => self.fresh.extend(all),
-                Observation::Event(it) => writer.events(trial, vec![it]),
+                Observation::Event(it) => events.push(it),
                 Observation::Missing { node, probe, why } => {
                     let subject = format!("{node}: {probe}");
                     writer.note(Note { trial: Some(trial), subject, text: why });
                 }
             }
+        }
+        // One message, however many: the store's patience is counted in messages.
+        if !events.is_empty() {
+            writer.events(trial, events);
         }
     }
 

@@ -115,13 +115,7 @@ fn schedule(load: &Load) -> Result<Schedule, Trouble> {
     })
 }
 
-fn seeding(
-    program: &Program,
-    variables: &[(&str, i64)],
-    clients: u32,
-    threads: u16,
-    seed: u64,
-) -> Seeding {
+fn seeding(program: &Program, variables: &[(&str, i64)], clients: u32, threads: u16, seed: u64) -> Seeding {
     let mut seeds = Seeds::new(seed);
     let clients = (0..clients).map(|_| seeds.client()).collect();
     let hash_seed = seeds.default_seed();

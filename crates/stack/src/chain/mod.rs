@@ -4,6 +4,7 @@
 //! one: what is the same, and stands on the same, keeps running.
 
 mod attach;
+mod cache;
 mod console;
 mod hop;
 mod problem;
