@@ -36,17 +36,20 @@ pub struct Complaint {
     pub instead: String,
 }
 
+/// What a grammar says of a text.
+pub type Judged<T = ()> = Result<T, Vec<Complaint>>;
+
 /// The grammars within the file: each says what is wrong with a text.
 #[derive(Clone, Copy)]
 pub struct Grammars<'a> {
     /// How long a schedule lasts.
-    pub schedule: &'a dyn Fn(&str) -> Result<Nanos, Vec<Complaint>>,
+    pub schedule: &'a dyn Fn(&str) -> Judged<Nanos>,
     /// A script in pgbench's language.
-    pub script: &'a dyn Fn(&str, QueryMode) -> Result<(), Vec<Complaint>>,
+    pub script: &'a dyn Fn(&str, QueryMode) -> Judged,
     /// A stop rule; it may name what the setup has.
-    pub rule: &'a dyn Fn(&str, &Setup) -> Result<(), Vec<Complaint>>,
+    pub rule: &'a dyn Fn(&str, &Setup) -> Judged,
     /// An objective, likewise.
-    pub objective: &'a dyn Fn(&str, &Setup) -> Result<(), Vec<Complaint>>,
+    pub objective: &'a dyn Fn(&str, &Setup) -> Judged,
 }
 
 impl fmt::Debug for Grammars<'_> {

@@ -42,7 +42,7 @@ impl Mistake {
 /// All mistakes, at least one, in the order of their places; no two the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistakes {
-    /// The experiment file first.
+    /// The experiment file first. What looks like a password in them is written as `***`, of the same length.
     pub sources: Vec<Source>,
     pub list: Vec<Mistake>,
 }
@@ -53,6 +53,11 @@ impl Mistakes {
         list.sort_by_key(order);
         list.dedup_by_key(|it| order(it));
         list.truncate(MAX);
+        let sources = sources.into_iter().map(|it| Source { text: masked(&it.text), ..it }).collect();
+        for it in &mut list {
+            it.found = masked(&it.found);
+            it.instead = masked(&it.instead);
+        }
         Mistakes { sources, list }
     }
 
@@ -76,6 +81,35 @@ impl fmt::Display for Mistakes {
         }
         Ok(())
     }
+}
+
+/// The text with asterisks for the bytes of passwords: `scheme://user:HERE@…`, and `password=HERE`.
+fn masked(text: &str) -> String {
+    let mut shown = text.as_bytes().to_vec();
+    let ends = |c: char| c.is_whitespace() || c == '"' || c == '\'';
+    for (i, sign) in text.match_indices("://") {
+        let begin = i + sign.len();
+        let token = text[begin..].split(ends).next().unwrap_or_default();
+        // Unescaped signs in a password are its own: it ends at the last @.
+        if let Some((user, _)) = token.rsplit_once('@')
+            && let Some(colon) = user.find(':')
+        {
+            shown[begin + colon + 1..begin + user.len()].fill(b'*');
+        }
+    }
+    let lower = text.to_ascii_lowercase();
+    for (i, word) in lower.match_indices("password") {
+        let after = text[i + word.len()..].trim_start_matches(['"', '\'', ' ']);
+        let Some(value) = after.strip_prefix(['=', ':']) else { continue };
+        let value = value.trim_start_matches(' ');
+        let begin = text.len() - value.len();
+        let length = match value.chars().next() {
+            Some(quote @ ('"' | '\'')) => value[1..].find(quote).map_or(value.len(), |i| i + 1),
+            _ => value.find(|c| ends(c) || c == '&').unwrap_or(value.len()),
+        };
+        shown[begin..begin + length].fill(b'*');
+    }
+    String::from_utf8(shown).expect("whole characters were written over with ASCII")
 }
 
 /// The text between backquotes, on one line and not longer than 40 characters.
@@ -126,6 +160,24 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        for (text, expected) in [
+            ("a: postgres://me:secret@h/d", "a: postgres://me:******@h/d"),
+            ("a: 'postgres://me:se@:/t@h/d' # x@y", "a: 'postgres://me:******@h/d' # x@y"),
+            ("a: postgres://me@h:1/d", "a: postgres://me@h:1/d"),
+            ("host=h password=ё1 user=a", "host=h password=*** user=a"),
+            ("\"host=h PASSWORD = 'a b' x\"", "\"host=h PASSWORD = ****' x\""),
+            ("h/d?password=x&y=z", "h/d?password=*&y=z"),
+            ("password: x", "password: *"),
+            ("password=", "password="),
+            ("a password stands in", "a password stands in"),
+        ] {
+            let shown = masked(text);
+            assert_eq!((shown.as_str(), shown.len()), (expected, text.len()), "{text}");
+        }
+    }
 
     #[test]
     fn nearest_names() {

@@ -304,16 +304,15 @@ impl Reader<'_> {
                 Datum::Null
             }
             _ => {
-                let found = match words.is_empty() {
-                    true => quote(text),
-                    false => format!("{} is no {}", quote(text), path.rsplit('.').next().unwrap_or(path)),
-                };
+                if words.is_empty() {
+                    return self.unwanted(schema, &quote(text), at, path);
+                }
+                let found = format!("{} cannot be {}", quote(path), quote(text));
                 match nearest(text, words.iter().copied()) {
                     Some(word) => {
                         self.tell(at, found, format!("write `{word}`"));
                         Datum::Null
                     }
-                    None if words.is_empty() => self.unwanted(schema, &found, at, path),
                     None => {
                         let wanted = self.shape.describe(schema);
                         self.tell(at, found, format!("write {wanted}"));
@@ -326,7 +325,11 @@ impl Reader<'_> {
 
     fn unwanted(&mut self, schema: &Json, what: &str, at: &Span, path: &str) -> Datum {
         let wanted = self.shape.describe(schema);
-        self.tell(at, format!("{what} stands in {}", quote(path)), format!("write {wanted}"));
+        let found = match path {
+            "" => format!("the file is {what}"),
+            _ => format!("{what} stands in {}", quote(path)),
+        };
+        self.tell(at, found, format!("write {wanted}"));
         Datum::Null
     }
 

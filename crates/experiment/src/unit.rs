@@ -58,6 +58,7 @@ fn duration(text: &str) -> Quantity<Nanos> {
     let mut seconds = 0.0;
     while !rest.is_empty() {
         let (number, after) = split(rest);
+        let after = after.trim_start();
         let Some(number) = number else { return wrong(format!("{} is no duration", shown(text))) };
         let unit = &after[..after.find(|c: char| c.is_ascii_digit() || c == ' ').unwrap_or(after.len())];
         let Some((_, each)) = SECONDS.iter().find(|it| it.0 == unit) else {

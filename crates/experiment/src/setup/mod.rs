@@ -13,7 +13,7 @@ use crate::file::File;
 use crate::mistake::{Mistake, Source, Span, quote};
 use crate::path;
 use crate::tree::Node;
-use crate::{Complaint, Request};
+use crate::{Complaint, Judged, Request};
 use model::Nanos;
 use model::plan::Setup;
 
@@ -86,7 +86,7 @@ impl Maker<'_> {
     }
 
     /// Tells what a foreign grammar says of item `i` of a list.
-    fn foreign(&mut self, list: &str, i: usize, text: &str, said: Result<(), Vec<Complaint>>) {
+    fn foreign(&mut self, list: &str, i: usize, text: &str, said: Judged) {
         let Err(complaints) = said else { return };
         let span = match self.tree.get(list).map(|it| &it.1.value) {
             Some(crate::tree::Value::List(items)) => items.get(i).map(|it| it.span.clone()),

@@ -214,7 +214,7 @@ impl Maker<'_> {
         beside: &[(&str, bool)],
     ) -> Node {
         for (key, _) in beside.iter().filter(|it| it.1) {
-            let found = format!("`{key}` of a {name} that pgdyno does not start");
+            let found = format!("`{name}.{key}` beside an address: pgdyno does not start what is there");
             self.tell(&format!("stack.{name}.{key}"), found, "leave it out: what is attached stays as it is");
         }
         for (key, dsn) in [("attach", Some(&dsn)), ("admin", admin.as_ref())] {
@@ -267,12 +267,12 @@ impl Maker<'_> {
     fn not_a_setting(&mut self, node: &str, settings: &[(String, String)], name: &str, own: Option<&str>) {
         if settings.iter().any(|it| it.0.eq_ignore_ascii_case(name)) {
             let instead = match own {
-                Some(key) => format!("write it as `{key}` of the {node} itself"),
+                Some(key) => format!("write it as `{node}.{key}`"),
                 None => "leave it out: pgdyno chooses it; `entrance` says how the node is reached".to_owned(),
             };
             self.tell(
                 &format!("stack.{node}.settings.{name}"),
-                format!("`{name}` among the settings of the {node}"),
+                format!("`{name}` among the settings of `{node}`"),
                 instead,
             );
         }
