@@ -232,7 +232,11 @@ impl Chance {
             node: Cow::Borrowed("postgres"),
             series: Cow::Borrowed(series[n % 3]),
             label: Cow::Owned(format!("{}", n / 3)),
-            value: if n % 4 == 0 { self.below(1000) as f64 / 7.0 } else { self.below(1 << 20) as f64 },
+            value: if n.is_multiple_of(4) {
+                self.below(1000) as f64 / 7.0
+            } else {
+                self.below(1 << 20) as f64
+            },
         };
         (0..count).map(sample).collect()
     }
@@ -242,7 +246,7 @@ impl Chance {
             at: Nanos(self.below(1 << 40)),
             node: "postgres".to_owned(),
             kind: [EventKind::Deadlock, EventKind::Other, EventKind::TooManyConnections][n % 3],
-            code: (n % 2 == 0).then(|| "40P01".to_owned()),
+            code: n.is_multiple_of(2).then(|| "40P01".to_owned()),
             text: "обнаружена взаимоблокировка".to_owned(),
         };
         (0..count).map(event).collect()

@@ -1,0 +1,177 @@
+//! Do other programs read what `pgdyno export` writes, and does `pgdyno runs` find what is there?
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use model::summary::Script;
+use model::{Code, EventKind, Interval, LogEvent, Nanos, Sample, Tick};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use store::{End, Header, Outcome, Status, Trial};
+
+/// A directory that is removed with its contents.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Two seconds of two operations: 3 transactions of 1, 2 and 3 ms in each, and a deadlock.
+fn run(name: &str) -> Folder {
+    let folder = Folder(std::env::temp_dir().join(format!("pgdyno-export-{name}-{}", std::process::id())));
+    let header = Header {
+        name: "book".to_owned(),
+        text: String::new(),
+        experiment: json!({"cells": [{}]}),
+        machine: Value::Null,
+        versions: Vec::new(),
+        seed: 7,
+        program: "0.1.0".to_owned(),
+        begun_ms: 1_795_262_011_000,
+    };
+    let mut writer = store::create(&folder.0, &header).expect("there is room");
+    let script = |name: &str| Script { name: name.to_owned(), weight: 1, commands: Vec::new() };
+    let outcome = || Outcome { status: Status::Complete, reason: None, ended_ms: 1_795_262_013_000 };
+    let id = writer.begin_trial(Trial {
+        cell: 0,
+        label: vec![("size".to_owned(), "=1".to_owned())],
+        repetition: 0,
+        position: 0,
+        begun_ms: 1_795_262_011_000,
+        operations: vec![script("read"), script("=write, all")],
+        nodes: Vec::new(),
+    });
+    for second in 0..2 {
+        let mut it = Interval::new(&[0, 0]);
+        (it.from, it.to) = (Nanos::from_secs(100 + second), Nanos::from_secs(101 + second));
+        for cell in &mut it.cells {
+            cell.ok = 3;
+            (1..=3).for_each(|ms| cell.response.record(Nanos::from_millis(ms)));
+            cell.failed.count(Code::SqlState(*b"40P01"));
+        }
+        let sample = Sample {
+            at: Nanos(5),
+            node: "postgres".into(),
+            series: "pg_active".into(),
+            label: "-x".into(),
+            value: -1.5,
+        };
+        writer.tick(id, Box::new(Tick { second, interval: it, in_flight: 0, samples: vec![sample] }));
+    }
+    let event = LogEvent {
+        at: Nanos(9),
+        node: "postgres".to_owned(),
+        kind: EventKind::Deadlock,
+        code: Some("40P01".to_owned()),
+        text: "@deadlock \"x\"".to_owned(),
+    };
+    writer.events(id, vec![event]);
+    writer.end_trial(id, End { outcome: outcome(), summary: None, valid: Some(true), measured: None });
+    writer.finish(outcome()).expect("there is room");
+    folder
+}
+
+/// Standard output; or standard error and the status, of a failure.
+fn pgdyno(args: &[&str], dir: &Path) -> Result<String, (String, i32)> {
+    let program = env!("CARGO_BIN_EXE_pgdyno");
+    let done = Command::new(program).args(args).arg("--dir").arg(dir).output().expect("it can be run");
+    let text = |bytes| String::from_utf8(bytes).expect("it is UTF-8");
+    if done.status.success() {
+        return Ok(text(done.stdout));
+    }
+    Err((text(done.stderr), done.status.code().expect("it ended by itself")))
+}
+
+fn export(folder: &Folder, format: &str) -> String {
+    let out = folder.0.join("out");
+    let args = ["export", "last", "--format", format, "--out", out.to_str().expect("it is ASCII")];
+    pgdyno(&args, &folder.0).expect("it can be exported")
+}
+
+fn read(folder: &Folder, end: &str) -> String {
+    let path = folder.0.join("out").join(format!("book-20261121T115331Z.{end}"));
+    fs::read_to_string(path).expect(end)
+}
+
+#[test]
+fn histogram_logs_are_read_by_the_library() {
+    let folder = run("hlog");
+    assert_eq!(export(&folder, "hlog").lines().count(), 1);
+    let log = read(&folder, "trial-1.hlog");
+    let mut found = Vec::new();
+    for entry in IntervalLogIterator::new(log.as_bytes()) {
+        let LogEntry::Interval(it) = entry.expect("every line is understood") else { continue };
+        let bytes = {
+            use base64::Engine;
+            base64::engine::general_purpose::STANDARD.decode(it.encoded_histogram()).expect("it is Base64")
+        };
+        let histogram: Histogram<u64> =
+            Deserializer::new().deserialize(&mut bytes.as_slice()).expect("it is a histogram");
+        let tag = it.tag().expect("it has one").as_str().to_owned();
+        found.push((tag, it.start_timestamp().as_secs(), it.duration().as_secs(), it.max(), histogram.len()));
+        assert!((2_998_000..3_002_000).contains(&histogram.max()), "{}", histogram.max());
+    }
+    let row = |tag: &str, second| (tag.to_owned(), second, 1, 3.0, 3);
+    let tags = ["read", "=write__all"];
+    let expected: Vec<_> = (0..2).flat_map(|second| tags.map(|tag| row(tag, second))).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn tables_hold_no_formulas() {
+    let folder = run("csv");
+    assert_eq!(export(&folder, "csv").lines().count(), 5);
+    let trial = "1,0,0,0,1795262011000,complete,true,size==1";
+    assert_eq!(read(&folder, "trials.csv").lines().nth(1), Some(trial));
+    let ticks = read(&folder, "ticks.csv");
+    let second =
+        "1,0,100000000000,101000000000,\"'=write, all\",3,0,1,0,0,0,0,0,2000000,3000000,,,,,,,,,,,,,0";
+    assert_eq!(ticks.lines().nth(2), Some(second), "three samples have no quantiles");
+    assert!(ticks.lines().all(|it| it.replace(", all", "").split(',').count() == 28), "{ticks}");
+    assert_eq!(read(&folder, "failures.csv").lines().nth(1), Some("1,0,read,failed,40P01,1"));
+    assert_eq!(read(&folder, "samples.csv").lines().nth(1), Some("1,5,postgres,pg_active,'-x,-1.5"));
+    let event = "1,9,postgres,deadlock,40P01,\"'@deadlock \"\"x\"\"\"";
+    assert_eq!(read(&folder, "events.csv").lines().nth(1), Some(event));
+}
+
+#[test]
+fn json_is_whole() {
+    let folder = run("json");
+    export(&folder, "json");
+    let it: Value = serde_json::from_str(&read(&folder, "json")).expect("it is JSON");
+    assert_eq!((&it["name"], &it["seed"], &it["status"]), (&json!("book"), &json!(7), &json!("complete")));
+    let tick = &it["trials"][0]["ticks"][1];
+    assert_eq!((&tick["second"], &tick["operations"][0]["ok"]), (&json!(1), &json!(3)));
+    assert_eq!(tick["operations"][0]["failed"], json!({"40P01": 1}));
+    assert_eq!(it["trials"][0]["samples"][1]["value"], json!(-1.5));
+}
+
+#[test]
+fn runs_are_listed_shown_and_removed() {
+    let folder = run("list");
+    let name = "book-20261121T115331Z";
+    let size =
+        fs::metadata(folder.0.join(format!("{name}.dyno"))).expect("it is there").len() as f64 / 1024.0;
+    let list = format!(
+        "NAME                   WHEN (UTC)           CELLS  TRIALS  STATUS         SIZE\n\
+         {name}  2026-11-21 11:53:31      1       1  complete  {size:.1} KiB\n"
+    );
+    assert_eq!(pgdyno(&["runs"], &folder.0), Ok(list.clone()));
+    let shown = pgdyno(&["runs", "show", "book"], &folder.0).expect("it is there");
+    assert!(shown.contains("\nTRIAL  CELL  REPEAT  STATUS    VALID  SECONDS  SETTING\n"), "{shown}");
+    assert!(shown.contains("    1     1       1  complete  yes          2  size==1\n"), "{shown}");
+    for (args, message, status) in [
+        (["runs", "remove", "book"], "pgdyno runs: error: there is no run \"book\"\n", 1),
+        (["runs", "show", "shop"], "pgdyno runs: error: there is no run \"shop\"\n", 1),
+    ] {
+        assert_eq!(pgdyno(&args, &folder.0), Err((message.to_owned(), status)));
+    }
+    assert_eq!(pgdyno(&["runs", "list"], &folder.0), Ok(list), "nothing was removed");
+    pgdyno(&["runs", "remove", name], &folder.0).expect("it is there");
+    let empty = format!("no runs in {}\n", folder.0.display());
+    assert_eq!(pgdyno(&["runs"], &folder.0), Ok(empty));
+}
