@@ -283,21 +283,17 @@ impl Maker<'_> {
         let Some((Node { kind: Kind::HaProxy(_), entrance, .. }, behind)) = nodes.split_first() else {
             return;
         };
-        let next = behind.first();
-        match (entrance, next) {
-            (Entrance::Tls, _) => {
-                let instead = match next {
-                    Some(node) => format!(
-                        "write `entrance: tls` in `{}` behind it: HAProxy passes its TLS through",
-                        node.name
-                    ),
-                    None => "write `tcp`".to_owned(),
-                };
-                self.tell("stack.balancer.entrance", "HAProxy does not speak PostgreSQL's TLS", instead);
+        let Some(next) = behind.first() else { return };
+        match (*entrance == Entrance::Tls, next.entrance == Entrance::Tls) {
+            (true, false) => {
+                let found = format!("HAProxy passes TLS on, and `{}` does not speak it", next.name);
+                let instead = format!("write `tcp`, or `{}.entrance: tls`", next.name);
+                self.tell("stack.balancer.entrance", found, instead);
             }
-            (Entrance::Unix, Some(node)) if node.entrance == Entrance::Tls => {
-                let found = "clients speak no TLS over a Unix socket, and the node behind it wants TLS";
-                self.tell("stack.balancer.entrance", found, "write `tcp`");
+            (false, true) => {
+                let found = format!("HAProxy passes TLS on, and `{}` speaks it", next.name);
+                let instead = format!("write `balancer.entrance: tls`, or `{}.entrance: tcp`", next.name);
+                self.tell("stack.balancer.entrance", found, instead);
             }
             _ => {}
         }
@@ -401,19 +397,15 @@ impl Maker<'_> {
             return;
         };
         let setting = it.settings.iter().find(|it| it.0 == "max_prepared_statements");
-        let kept = match (it.version, setting) {
-            (Some(version), Some((_, value))) => version >= (1, 21) && value != "0",
-            // From 1.24 on it is 200 by default.
-            (Some(version), None) => version >= (1, 24),
-            _ => false,
-        };
+        // From 1.21 on PgBouncer can keep them, and is told to unless the settings say otherwise.
+        let kept = it.version.is_some_and(|it| it >= (1, 21)) && setting.is_none_or(|it| it.1 != "0");
         if load.query_mode == QueryMode::Prepared && it.mode != PoolMode::Session && !kept {
             let found =
                 "prepared statements through PgBouncer that lends connections for less than a session";
             let ways = [
                 "write `query_mode: extended`",
                 "`mode: session`",
-                "in the pooler `version: 1.21` with `settings: { max_prepared_statements: 100 }`",
+                "in the pooler `version: 1.21`, which keeps them",
             ];
             self.tell("load.query_mode", found, any_of(&ways));
         }
