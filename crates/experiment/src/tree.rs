@@ -3,7 +3,7 @@
 //! Keys and values with their places, not yet interpreted: whether `on` or `1.10` is a text is for who knows what is wanted
 //! there. Aliases and merge keys (`<<`) are followed; depth, size and what aliases multiply are bounded.
 
-use crate::mistake::{Mistake, Span, quote};
+use crate::mistake::{MAX, Mistake, Span, quote};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 use std::collections::HashMap;
 
@@ -219,6 +219,8 @@ impl Reader<'_> {
     fn entry(&mut self, entries: &mut Vec<(Key, Node)>, key: Key, node: Node) {
         match entries.iter().find(|it| it.0.text == key.text) {
             None => entries.push((key, node)),
+            // Further ones would not be told; counting lines takes its time.
+            Some(_) if self.mistakes.len() > MAX => {}
             Some((first, _)) => {
                 let line = self.text[..first.span.bytes.start].matches('\n').count() + 1;
                 let found = format!("{} stands here for the second time", quote(&key.text));
