@@ -216,6 +216,10 @@ mod tests {
         runs[1] = runs[1].clone().invalid();
         runs[2] = runs[2].clone().status(Status::Interrupted);
         check(&runs, Figure::Tps, &["direct 1000.0000 990.0000..1010.0000 3"]);
+        let experiment = experiment(&["direct", "pooled"], Some(0));
+        let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let valid: Vec<bool> = matrix(&experiment, &facts).rows[0].trials.iter().map(|it| it.valid).collect();
+        assert_eq!(valid, [true, false, false, true, true]);
         let skipped = Run::new(0, 0).status(Status::Skipped { why: "no Odyssey".into() }).without_summary();
         check(&[skipped], Figure::Tps, &[]);
     }

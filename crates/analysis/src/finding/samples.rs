@@ -108,3 +108,59 @@ pub fn throttled(samples: &[Sample], node: &str) -> Option<f64> {
     let throttled = growth(samples, node, CGROUP_THROTTLED, |_| true)?;
     (periods > 0.0).then(|| throttled / periods)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(second: u64, series: &'static str, label: &'static str, value: f64) -> Sample {
+        let (at, node) = (Nanos::from_secs(second), "n".into());
+        Sample { at, node, series: series.into(), label: label.into(), value }
+    }
+
+    #[test]
+    fn labels_are_added_up_and_what_came_before_the_window_is_not() {
+        let all = [
+            sample(0, "s", "a", 50.0),
+            sample(2, "s", "a", 1.0),
+            sample(1, "s", "a", 2.0),
+            sample(1, "s", "b", 3.0),
+            sample(1, "other", "b", 9.0),
+        ];
+        let seconds =
+            |it: Vec<(Nanos, f64)>| it.iter().map(|it| (it.0.as_secs_f64(), it.1)).collect::<Vec<_>>();
+        assert_eq!(seconds(sums(&all, "n", "s", |_| true)), [(1.0, 5.0), (2.0, 1.0)]);
+        assert_eq!(seconds(sums(&all, "n", "s", |it| it == "b")), [(1.0, 3.0)]);
+        assert_eq!(seconds(sums(&all, "m", "s", |_| true)), []);
+    }
+
+    #[test]
+    fn counters_grow_also_over_a_restart() {
+        let cpu = |values: &[f64]| -> Option<f64> {
+            let all: Vec<Sample> =
+                values.iter().enumerate().map(|(n, it)| sample(n as u64 + 1, CGROUP_CPU, "", *it)).collect();
+            processors(&all, "n")
+        };
+        for (values, expected) in [
+            (&[][..], None),
+            (&[5.0], None),
+            (&[5.0, 5.5, 6.0], Some(0.5)),
+            (&[5.0, 5.5, 0.0, 0.5, 1.0], Some(0.375)),
+        ] {
+            assert_eq!(cpu(values), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_state_that_nobody_is_in_is_not_told() {
+        let all = [
+            sample(1, PG_SESSIONS, "active", 4.0),
+            sample(2, PG_SESSIONS, "idle", 4.0),
+            sample(3, PG_SESSIONS, "active", 2.0),
+            sample(3, PG_SESSIONS, "idle", 2.0),
+        ];
+        assert_eq!(sessions(&all, "n", "active"), Some(2.0));
+        assert_eq!(sessions(&all, "n", "idle in transaction"), Some(0.0));
+        assert_eq!(sessions(&all, "m", "active"), None);
+    }
+}

@@ -71,7 +71,7 @@ impl<'a> Arguments<'a> {
         let it = self.next("a time such as `200ms`")?;
         match duration(it.text, 1) {
             Some(millis) => Ok(Nanos::from_millis(millis)),
-            None => Err(complaint(it.at, it.text, "a time such as `200ms`, `1s500ms` or `1m`")),
+            None => Err(complaint(it.at, it.text, "a time such as `200ms` or `1s500ms`")),
         }
     }
 
@@ -80,7 +80,7 @@ impl<'a> Arguments<'a> {
         let it = self.next("a number of seconds such as `10`")?;
         match duration(it.text, 1000) {
             Some(millis) if millis > 0 && millis % 1000 == 0 => Ok(millis / 1000),
-            _ => Err(complaint(it.at, it.text, "whole seconds, such as `10`, `10s` or `1m`")),
+            _ => Err(complaint(it.at, it.text, "whole seconds, such as `10` or `1m`")),
         }
     }
 
@@ -93,7 +93,7 @@ impl<'a> Arguments<'a> {
             }
             None => it.text.parse().ok().filter(|it| *it > 0).map(Level::Count),
         };
-        let instead = "a whole number from 1, or a percentage above 0 and up to 100: `25`, `1.5%`";
+        let instead = "a whole number from 1, or a percentage";
         level.ok_or_else(|| complaint(it.at, it.text, instead))
     }
 

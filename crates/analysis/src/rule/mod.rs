@@ -142,7 +142,7 @@ pub fn parse(text: &str, scene: &Scene) -> Result<Parsed, Complaint> {
     let name = written[..open].trim_end();
     let Some(family) = RULES.iter().find(|it| it.name == name) else {
         if NOT_EVEN_TANKS.contains(&name) {
-            let found = format!("`{name}`, which Yandex.Tank lists but cannot run");
+            let found = format!("`{name}`, which Tank cannot run");
             return Err(Complaint { offset: start, found, instead: "`quantile(99, 1s, 10)`".into() });
         }
         return Err(complaint(start, name, &format!("one of {}", names())));
@@ -154,7 +154,7 @@ pub fn parse(text: &str, scene: &Scene) -> Result<Parsed, Complaint> {
     let rest = written[close + 1..].trim();
     if !rest.is_empty() {
         let offset = start + written.len() - rest.len();
-        return Err(complaint(offset, rest, "one rule only, and the next one beside it"));
+        return Err(complaint(offset, rest, "one rule only"));
     }
     let mut arguments = Arguments::new(&written[open + 1..close], start + open + 1, scene, form());
     let watch = (family.build)(&mut arguments)?;

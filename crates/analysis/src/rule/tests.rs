@@ -426,12 +426,7 @@ fn mistakes() {
         ("", 0, "nothing", "a rule such as"),
         ("net", 0, "`net`", "a rule such as"),
         ("  nett(xx,25,10)", 2, "`nett`", "one of time, quantile, http, net,"),
-        (
-            "steady_cumulative(10)",
-            0,
-            "`steady_cumulative`, which Yandex.Tank lists but cannot run",
-            "`quantile",
-        ),
+        ("steady_cumulative(10)", 0, "`steady_cumulative`, which Tank cannot run", "`quantile"),
         ("net(xx,25,10", 12, "nothing", "`)`: `net(mask, N or P%, D[, operation])`"),
         ("net(xx,25,10) time(1,1)", 14, "`time(1,1)`", "one rule only"),
         ("net()", 4, "nothing", "a mask of codes: `net("),

@@ -60,8 +60,7 @@ pub fn mean(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
 pub fn quantile(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
     let it = from.next("a quantile in percent")?;
     let percent: Option<f64> = it.text.parse().ok().filter(|it| *it > 0.0 && *it <= 100.0);
-    let percent =
-        percent.ok_or_else(|| complaint(it.at, it.text, "a quantile in percent, such as `99` or `99.9`"))?;
+    let percent = percent.ok_or_else(|| complaint(it.at, it.text, "a quantile in percent: `99`, `99.9`"))?;
     if !TANKS.contains(&percent) {
         from.warnings.push(Difference::OtherQuantile { percent });
     }

@@ -1,7 +1,7 @@
 //! `http_trend`: do responses with such a code become fewer?
 //!
 //! It fires when the mean change from second to second plus its standard error is below 0. As in Tank the changes begin
-//! with a 0 and with the first second's whole count, so that a window of n seconds says something from second n + 1 on.
+//! with the first second's whole count, so that a window of n seconds says something from second n + 1 on.
 
 use super::arguments::Arguments;
 use super::codes::{Mask, Scope};
@@ -46,6 +46,6 @@ fn mean_and_error(values: &VecDeque<f64>) -> (f64, f64) {
 pub fn build(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
     let (mask, size) = (from.mask(Mask::http)?, from.seconds()?);
     let scope = from.scope()?;
-    let changes = VecDeque::from([0.0]);
+    let changes = VecDeque::new();
     Ok(Box::new(Trend { mask, scope, last: 0, size, changes, seconds: Window::new((size - 1).max(1)) }))
 }
