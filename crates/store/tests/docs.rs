@@ -56,7 +56,7 @@ fn the_table_of_views_is_true() {
         let (view, told) = (row[0], row[2]);
         let sql = format!("SELECT * FROM {view} LIMIT 1");
         let there: Vec<String> =
-            connection.prepare(&sql).expect(view).column_names().into_iter().map(str::to_owned).collect();
+            connection.prepare(&sql).expect(view).column_names().map(str::to_owned).collect();
         let tables = ["run", "node", "note"].contains(&view);
         for name in told.split(' ') {
             assert!(there.iter().any(|it| it == name), "{view} has no {name}: {there:?}");
