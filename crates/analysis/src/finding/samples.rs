@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 /// Sessions of clients by the server's own view, by state: `active`, `idle`, `idle in transaction`, …
 pub const PG_SESSIONS: &str = "pg_sessions";
+const PG_USED: &str = "pg_connections_used";
 /// Active ones by what they wait for: `Lock/transactionid`, `running` for nothing.
 pub const PG_WAITS: &str = "pg_active_waits";
 /// By database and user, as all of a pooler's.
@@ -80,7 +81,9 @@ pub fn greatest(samples: &[(Nanos, f64)]) -> Option<f64> {
 /// How many sessions were in `state` on average. A state that none is in is not told, so each moment at which any state
 /// was told counts.
 pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
-    let moments = sums(samples, node, PG_SESSIONS, |_| true).len();
+    // Without any session no state is told either, but their number is.
+    let [told, counted] = [PG_SESSIONS, PG_USED].map(|series| sums(samples, node, series, |_| true).len());
+    let moments = told.max(counted);
     let of_state: f64 = sums(samples, node, PG_SESSIONS, |it| it == state).iter().map(|it| it.1).sum();
     (moments > 0).then(|| of_state / moments as f64)
 }
@@ -162,5 +165,8 @@ mod tests {
         assert_eq!(sessions(&all, "n", "active"), Some(2.0));
         assert_eq!(sessions(&all, "n", "idle in transaction"), Some(0.0));
         assert_eq!(sessions(&all, "m", "active"), None);
+        let with_an_empty_moment: Vec<Sample> =
+            (1..=4).map(|second| sample(second, PG_USED, "", 4.0)).chain(all).collect();
+        assert_eq!(sessions(&with_an_empty_moment, "n", "active"), Some(1.5));
     }
 }
