@@ -40,13 +40,14 @@ static SERIES: [Series; 6] = [
     ),
 ];
 
+/// The functions below the view, which looks at every session, also where there is no replica.
 const SQL: &str = "with here as materialized (\
       select case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end as lsn) \
-    select application_name || '/' || sync_state as label, \
+    select session.application_name || '/' || sender.sync_state as label, \
       extract(epoch from write_lag) as pg_replication_write_lag, \
       extract(epoch from flush_lag) as pg_replication_flush_lag, \
       extract(epoch from replay_lag) as pg_replication_replay_lag, \
       pg_wal_lsn_diff(lsn, sent_lsn) as pg_replication_unsent, \
       pg_wal_lsn_diff(lsn, flush_lsn) as pg_replication_unflushed, \
       pg_wal_lsn_diff(lsn, replay_lsn) as pg_replication_unreplayed \
-    from pg_stat_replication, here";
+    from here, pg_stat_get_wal_senders() as sender, lateral pg_stat_get_activity(sender.pid) as session";

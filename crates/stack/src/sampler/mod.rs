@@ -148,6 +148,10 @@ impl Kind {
 impl Sampler {
     /// Begins to watch. `now` is the clock of the run; observations go to `out` without waiting, in the order of time for
     /// each node and probe. Logs are followed from their present end.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the receiver ends with the last sender, which is ours"
+    )]
     pub fn start(
         points: Vec<Point>,
         now: impl Fn() -> Nanos + Send + Clone + 'static,

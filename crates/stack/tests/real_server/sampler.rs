@@ -86,7 +86,7 @@ fn what_is_missing_is_told_once() {
         match it {
             Observation::Missing { node, probe, why } => missing.push(format!("{node} {probe}: {why}")),
             Observation::Samples(them) => {
-                commits += them.iter().filter(|it| it.series == "pg_commits").count()
+                commits += them.iter().filter(|it| it.series == "pg_commits").count();
             }
             Observation::Event(_) => {}
         }
