@@ -18,9 +18,8 @@ fn tick(seed: u64, second: u64) -> model::Tick {
     Chance(seed ^ second << 32).tick(second)
 }
 
-/// Not a test: the child of the test below. Tells a tick when the one before it is on the disk, and says so, for ever.
+/// Not a test but, when told where to write, the child of the test below. Tells a tick when the one before it is on the disk, and says so, for ever.
 #[test]
-#[ignore = "it is run by the test below, and does not end"]
 fn writes_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     let mut writer = store::create(Path::new(&folder), &header("kill")).expect("there is room");
@@ -72,7 +71,7 @@ fn a_killed_run_opens_and_has_all_but_the_last_tick() {
 /// it spoke of.
 fn kill(folder: &Path, ticks: u64, turns: u64) -> (PathBuf, usize) {
     let mut child = Command::new(std::env::current_exe().expect("we are a program"))
-        .args(["--exact", "--ignored", "--nocapture", "writes_until_it_is_killed"])
+        .args(["--exact", "--nocapture", "writes_until_it_is_killed"])
         .env(FOLDER, folder)
         .stdout(Stdio::piped())
         .spawn()
