@@ -24,6 +24,7 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// A mistake in a text that is written in a grammar of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +94,9 @@ pub fn schema() -> serde_json::Value {
     schemars::schema_for!(file::File).into()
 }
 
+/// Made once: that takes longer than to read a file.
+static SHAPE: LazyLock<shape::Shape> = LazyLock::new(|| shape::Shape::new(schema()));
+
 /// Reads an experiment file, or tells all its mistakes.
 pub fn read(request: &Request<'_>) -> Result<Plan, Mistakes> {
     let name = request.path.display().to_string();
@@ -101,10 +105,10 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Mistakes> {
     let tree = tree::parse(request.text, 0, &mut mistakes);
     let sets = assignments(request.sets, &mut sources, &mut mistakes);
     let Some(tree) = tree else { return Err(Mistakes::new(sources, mistakes)) };
-    let shape = shape::Shape::new(schema());
+    let shape = &*SHAPE;
     let form = |tree: &tree::Node, complete, mistakes: &mut Vec<Mistake>| {
         let at = Span { source: 0, bytes: 0..0 };
-        shape::Reader { shape: &shape, mistakes, complete }.read(shape.root(), tree, "", &at)
+        shape::Reader { shape, mistakes, complete }.read(shape.root(), tree, "", &at)
     };
     form(&tree, false, &mut mistakes);
     let quick = tree.get("quick").map(|it| it.1.entries().to_vec()).unwrap_or_default();
@@ -113,7 +117,7 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Mistakes> {
     let mut plan = None;
     for is_quick in ways {
         let changes: Vec<_> = quick.iter().filter(|_| is_quick).chain(&sets).cloned().collect();
-        let cells = matrix::expand(&shape, &tree, &changes, &mut mistakes);
+        let cells = matrix::expand(shape, &tree, &changes, &mut mistakes);
         let mut read = Vec::new();
         for (label, tree) in &cells.list {
             let before = mistakes.len();
