@@ -121,6 +121,10 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Mistakes> {
         let mut read = Vec::new();
         for (label, tree) in &cells.list {
             let before = mistakes.len();
+            // The form is no longer looked at.
+            if before > mistake::ENOUGH {
+                break;
+            }
             let datum = form(tree, true, &mut mistakes);
             if mistakes.len() == before {
                 let file: file::File = serde::Deserialize::deserialize(datum).expect(
@@ -129,9 +133,6 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Mistakes> {
                 let mut setup =
                     setup::Maker { tree, request, sources: &mut sources, mistakes: &mut mistakes };
                 read.push((label.clone(), setup.make(file)));
-            }
-            if mistakes.len() > 10 * mistake::MAX {
-                break;
             }
         }
         plan = Some((cells.baseline, read));
@@ -181,4 +182,35 @@ fn assignments(
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_mistake_in_many_cells_is_told_once() {
+        let numbers: Vec<String> = (1..=900).map(|it| it.to_string()).collect();
+        let text = format!(
+            "stack: {{ postgres: {{ max_connections: no }} }}\noperations: {{ a: {{ sql: SELECT 1 }} }}\n\
+             load: {{ model: closed, duration: 1s }}\nmatrix: {{ load.clients: [{}] }}\n",
+            numbers.join(", ")
+        );
+        let grammars = Grammars {
+            schedule: &|_| Ok(Nanos::ZERO),
+            script: &|_, _| Ok(()),
+            rule: &|_, _| Ok(()),
+            objective: &|_, _| Ok(()),
+        };
+        let path = Path::new("book.yaml");
+        let request =
+            Request { path, text: &text, sets: &[], quick: false, grammars, read: &|_| Ok(String::new()) };
+        let told = read(&request).expect_err("it has a mistake").to_string();
+        let expected = "book.yaml:1:39: `no` is no whole number, as `stack.postgres.max_connections` is; \
+                        write a whole number such as 12 or 1_000\n";
+        assert_eq!(told, expected);
+        let right = text.replace(": no", ": 5");
+        let plan = read(&Request { text: &right, ..request }).expect("it is right");
+        assert_eq!((plan.experiment.cells.len(), plan.lasting[899]), (900, Nanos::from_secs(1)));
+    }
 }

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 /// More than so many are not told.
 pub const MAX: usize = 100;
+/// After so many, the same ones in several cells among them, reading ends.
+pub const ENOUGH: usize = 4 * MAX;
 
 /// A text in which mistakes can be.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! The schema also decides what a plain scalar is: where a text is wanted, `on` and `1.10` stay as they are written.
 
 use crate::datum::Datum;
-use crate::mistake::{MAX, Mistake, Span, any_of, nearest, quote};
+use crate::mistake::{ENOUGH, Mistake, Span, any_of, nearest, quote};
 use crate::tree::{Node, Style, Value};
 use crate::unit;
 use serde_json::Value as Json;
@@ -133,7 +133,7 @@ impl Reader<'_> {
     /// The value, as good as it can be had; it is to be used only if there were no mistakes. `at` is where to say that
     /// something is missing in it, `path` what it is called.
     pub fn read(&mut self, schema: &Json, node: &Node, path: &str, at: &Span) -> Datum {
-        if *schema == Json::Bool(true) || self.mistakes.len() > 4 * MAX {
+        if *schema == Json::Bool(true) || self.mistakes.len() > ENOUGH {
             return untyped(node);
         }
         let all = self.shape.alternatives(schema);
