@@ -4,7 +4,7 @@
 //! keeps running.
 
 use crate::voice::Trouble;
-use model::plan::{Dataset, Kind, Node, Setup, Stack};
+use model::plan::{Dataset, Setup, Stack};
 use stack::chain::{Chain, Problem, Step};
 use stack::component::program::Programs;
 use stack::dataset::{self, Loaded, Loader, Stage};
@@ -30,7 +30,8 @@ pub struct Lab {
 /// A dataset, and the server that it is in.
 #[derive(Debug)]
 struct Filled {
-    server: (Node, Option<NodeId>),
+    /// Our data, or the server that was there before.
+    server: (Option<NodeId>, String),
     dataset: Dataset,
     template: Template,
 }
@@ -98,7 +99,8 @@ impl Lab {
         let postgres = chain.postgres().ok_or_else(|| {
             Hindrance::Failed("a dataset needs a PostgreSQL at the end of the chain".to_owned())
         })?;
-        let server = (postgres.plan.clone(), postgres.node);
+        let server = (postgres.cluster(), postgres.entrance.address.to_string());
+        let server = if server.0.is_some() { (server.0, String::new()) } else { server };
         let same = |it: &Filled| it.server == server && it.dataset == *dataset;
         match self.filled.as_ref().filter(|it| same(it)) {
             Some(filled) => tell(News::Restored(&filled.template.restore().map_err(failed)?)),

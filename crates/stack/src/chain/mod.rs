@@ -38,6 +38,8 @@ pub struct Chain {
     users: Users,
     tls: Option<TlsFiles>,
     ports: fn() -> io::Result<u16>,
+    /// A database whose server was stopped to be started with other settings.
+    resting: Option<Box<Postgres>>,
 }
 
 /// A node that serves, or did when it was last asked.
@@ -116,7 +118,8 @@ impl Chain {
         };
         let users = Users { app: user(APP)?, database: APP.to_owned(), console: user(CONSOLE)? };
         allow_files(supervisor);
-        let mut chain = Chain { nodes: Vec::new(), waiting: Vec::new(), users, tls: None, ports };
+        let mut chain =
+            Chain { nodes: Vec::new(), waiting: Vec::new(), users, tls: None, ports, resting: None };
         match chain.become_(supervisor, stack, programs, tell) {
             Ok(()) => Ok(chain),
             Err(problem) => {
@@ -127,7 +130,8 @@ impl Chain {
     }
 
     /// Becomes this stack: nodes that are equal, run, and stand on such nodes stay; the others are stopped, the entrance
-    /// first, and the new ones started. Addresses of new nodes are new.
+    /// first, and the new ones started. Addresses of new nodes are new. A PostgreSQL of the same version keeps its data and
+    /// its port under other settings and limits.
     ///
     /// Nothing is touched if the stack cannot be had. After a failure on the way what still runs is kept, and the chain
     /// can be asked to become this or another stack again.
@@ -152,7 +156,8 @@ impl Chain {
             same += 1;
         }
         while self.nodes.len() > same {
-            self.stop_first(supervisor, tell)?;
+            let keep = self.nodes.len() == 1 && found.last().is_some_and(|it| self.nodes[0].can_become(it));
+            self.stop_first(supervisor, tell, keep)?;
         }
         found.truncate(stack.nodes.len() - same);
         self.put_in_front(supervisor, found, tell)
@@ -166,7 +171,7 @@ impl Chain {
     ) -> Result<(), Failure> {
         self.waiting.clear();
         while !self.nodes.is_empty() {
-            self.stop_first(supervisor, tell)?;
+            self.stop_first(supervisor, tell, false)?;
         }
         Ok(())
     }
@@ -217,7 +222,7 @@ impl Chain {
             let first = &self.nodes[0];
             let Kept::Program { found, .. } = &first.kept else { break };
             waiting.push((first.plan.clone(), found.clone()));
-            self.stop_first(supervisor, tell)?;
+            self.stop_first(supervisor, tell, false)?;
         }
         waiting.append(&mut self.waiting);
         self.waiting = waiting;
@@ -310,6 +315,7 @@ impl Chain {
         &mut self,
         supervisor: &mut Supervisor,
         tell: &mut dyn FnMut(Step<'_>),
+        keep: bool,
     ) -> Result<(), Failure> {
         let first = self.nodes.remove(0);
         let Some(id) = first.node else { return Ok(()) };
@@ -317,7 +323,8 @@ impl Chain {
         if supervisor.ended(id).is_none() {
             supervisor.stop(id)?;
         }
-        match &first.kept {
+        match first.kept {
+            Kept::Postgres(it) if keep => self.resting = Some(it),
             // Gigabytes, perhaps, and nobody will ask for them again.
             Kept::Postgres(it) => drop(std::fs::remove_dir_all(&it.data)),
             _ => remove_socket(&first.entrance.address),
@@ -327,6 +334,24 @@ impl Chain {
 }
 
 impl Running {
+    /// Which data a PostgreSQL of ours serves; the same after a restart.
+    pub fn cluster(&self) -> Option<NodeId> {
+        match &self.kept {
+            Kept::Postgres(it) => Some(it.cluster),
+            Kept::Program { .. } | Kept::Attached => None,
+        }
+    }
+
+    /// Whether its data can be served by that one.
+    fn can_become(&self, (node, found): &(Node, Found)) -> bool {
+        match (&self.kept, found) {
+            (Kept::Postgres(old), Found::Postgres(new)) => {
+                old.installation == *new && self.plan.name == node.name
+            }
+            _ => false,
+        }
+    }
+
     /// True for what was there before, which is never stopped, limited or killed.
     pub fn is_attached(&self) -> bool {
         matches!(self.kept, Kept::Attached)

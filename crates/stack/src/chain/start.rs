@@ -74,7 +74,7 @@ impl Chain {
     }
 
     fn start_postgres(
-        &self,
+        &mut self,
         supervisor: &mut Supervisor,
         node: Node,
         wanted: &plan::Postgres,
@@ -89,13 +89,28 @@ impl Chain {
             limits: node.limits.clone(),
             ports: self.ports,
         };
-        let postgres = Postgres::start(supervisor, installation, &settings)?;
+        let postgres = match self.resting.take() {
+            Some(mut postgres) => {
+                let again = postgres.reconfigure(supervisor, &settings);
+                if again.is_err() {
+                    // It would be in the way of a new one.
+                    let _ = std::fs::remove_dir_all(&postgres.data);
+                }
+                again?;
+                postgres
+            }
+            None => {
+                let postgres = Postgres::start(supervisor, installation, &settings)?;
+                self.make_application(&node.name, &postgres.target())?;
+                Box::new(postgres)
+            }
+        };
+        let tls = self.tls.as_ref().filter(|_| node.entrance == Entrance::Tls);
         let admin = postgres.target();
         let address = match node.entrance {
             Entrance::Unix => admin.address.clone(),
             Entrance::Tcp | Entrance::Tls => postgres.target_tcp().address,
         };
-        self.make_application(&node.name, &admin)?;
         let component = component::of(&node.kind).expect("the table has PostgreSQL");
         let home = supervisor.home();
         let given = Given {
@@ -122,7 +137,7 @@ impl Chain {
             configuration: recipe.files,
             hop: Hop::default(),
             door: door(tls),
-            kept: Kept::Postgres(Box::new(postgres)),
+            kept: Kept::Postgres(postgres),
             plan: node,
         })
     }

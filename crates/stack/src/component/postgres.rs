@@ -27,6 +27,8 @@ pub struct Postgres {
     password: Secret,
     name: String,
     limits: Limits,
+    /// The first process that served this data: no other data of this supervisor has the same.
+    pub cluster: NodeId,
 }
 
 /// What a throw-away server may differ in.
@@ -88,6 +90,7 @@ impl Postgres {
             password,
             name: name.clone(),
             limits: settings.limits.clone(),
+            cluster: NodeId(0),
         };
         postgres.initdb(supervisor)?;
         postgres.configure(supervisor, settings)?;
@@ -102,7 +105,16 @@ impl Postgres {
                 Ok(()) => break,
             }
         }
+        postgres.cluster = postgres.node;
         Ok(postgres)
+    }
+
+    /// The same data under other settings: stops it, if it still runs, and starts it again on the same port.
+    pub fn reconfigure(&mut self, supervisor: &mut Supervisor, settings: &Settings) -> Result<(), Failure> {
+        self.stop(supervisor)?;
+        self.limits = settings.limits.clone();
+        self.configure(supervisor, settings)?;
+        self.launch(supervisor)
     }
 
     /// Stops it, if it still runs, and starts it again on the same port.

@@ -219,6 +219,26 @@ fn equal_nodes_stay_and_a_dead_one_is_replaced() {
 }
 
 #[test]
+fn a_database_keeps_its_data_under_other_settings() {
+    let mut stand = up(&[postgres(Entrance::Unix)]);
+    let cluster = stand.chain.nodes()[0].cluster();
+    ask(stand.chain.entry(), "create table kept as select 42 as it");
+    let mut other = postgres(Entrance::Tls);
+    let Kind::Postgres(it) = &mut other.kind else { unreachable!("it is one") };
+    it.max_connections = 33;
+    stand.become_(&stack(&[other])).expect("it starts again");
+    assert_eq!(ask(stand.chain.entry(), "select it from kept"), "42");
+    assert_eq!(ask(stand.chain.entry(), "show max_connections"), "33");
+    assert_eq!(stand.chain.nodes()[0].cluster(), cluster);
+    // Under another name it is another database.
+    let mut renamed = postgres(Entrance::Unix);
+    renamed.name = "other".to_owned();
+    stand.become_(&stack(&[renamed])).expect("a new one starts");
+    assert_ne!(stand.chain.nodes()[0].cluster(), cluster);
+    assert!(ask(stand.chain.entry(), "select it from kept").contains("42P01"));
+}
+
+#[test]
 fn a_quiet_database_can_be_replaced() {
     let base = postgres(Entrance::Tcp);
     let mut stand = up(std::slice::from_ref(&base));
