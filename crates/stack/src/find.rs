@@ -75,6 +75,16 @@ pub struct Tried {
     pub why: String,
 }
 
+impl Installation {
+    /// Whether it has a library that a server can load, such as `pg_stat_statements`, in one of the places that Debian,
+    /// other packagers and embedded servers use.
+    pub fn has_library(&self, name: &str) -> bool {
+        let file = format!("{name}.{}", if cfg!(target_os = "macos") { "dylib" } else { "so" });
+        let lib = self.bin.join("../lib");
+        ["", "postgresql"].iter().any(|it| lib.join(it).join(&file).exists())
+    }
+}
+
 impl Search {
     /// This machine and this process's environment.
     pub fn here(flag: Option<PathBuf>, major: Option<u32>) -> Search {

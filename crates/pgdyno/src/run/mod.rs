@@ -236,7 +236,8 @@ fn create(args: &Args, experiment: &Experiment) -> Result<Writer, Trouble> {
         text,
         experiment: serde_json::to_value(experiment).expect("plain data"),
         machine: serde_json::to_value(stack::host::Host::look()).expect("plain data"),
-        versions: vec![("pgdyno".to_owned(), env!("CARGO_PKG_VERSION").to_owned())],
+        // Those of the stack stand beside its nodes.
+        versions: Vec::new(),
         seed: experiment.seed,
         program: env!("CARGO_PKG_VERSION").to_owned(),
         begun_ms: now_ms(),

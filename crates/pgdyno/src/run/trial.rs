@@ -8,14 +8,13 @@ use analysis::objective;
 use analysis::rule::{self, Fired, Scene};
 use load::driver::Clock;
 use model::objective::Judged;
-use model::plan::{AttachedRole, Kind, LoadModel, Setup};
+use model::plan::{Kind, LoadModel, Setup};
 use model::summary::{Hop, Server};
 use model::{Measured, Summary, Tick};
 use stack::chain::{Chain, Running};
 use stack::limits::Group;
-use stack::sampler::{Cost, Kind as Watched, Point, Sampler};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use stack::sampler::{Cost, Point, Sampler};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use store::{Configuration, Node, Note, TrialId, Writer};
@@ -122,31 +121,11 @@ fn hindered(why: &Unmeasured) -> Hindrance {
 
 /// Everything that can be watched.
 fn points(lab: &Lab, own: Option<Group>) -> Vec<Point> {
-    let node = |it: &Running| {
-        let kind = match &it.plan.kind {
-            Kind::Postgres(_) => Watched::Postgres,
-            Kind::PgBouncer(_) => Watched::PgBouncer,
-            Kind::Odyssey(_) => Watched::Odyssey,
-            Kind::HaProxy(_) => Watched::HaProxy,
-            Kind::Attached(it) => match it.role {
-                AttachedRole::Postgres => Watched::Postgres,
-                AttachedRole::PgBouncer => Watched::PgBouncer,
-                AttachedRole::Odyssey => Watched::Odyssey,
-                AttachedRole::Balancer => Watched::HaProxy,
-            },
-        };
-        let pid = it.node.and_then(|id| lab.supervisor.pid(id));
-        Point {
-            target: it.admin.clone(),
-            stats_socket: it.statistics.clone(),
-            pid: pid.map(|it| Arc::new(AtomicU32::new(it))),
-            group: it.node.and_then(|id| lab.supervisor.group(id)).cloned(),
-            log: it.log.clone(),
-            ..Point::of(&it.plan.name, kind)
-        }
-    };
+    let chain = lab.chain();
+    let database = &chain.users().database;
+    let nodes = chain.nodes().iter().map(|it| Point::of_running(it, database, &lab.supervisor));
     let own = Point { group: own, ..Point::generator() };
-    [Point::host(), own].into_iter().chain(lab.chain().nodes().iter().map(node)).collect()
+    [Point::host(), own].into_iter().chain(nodes).collect()
 }
 
 /// What the load connects to, in a report's words.

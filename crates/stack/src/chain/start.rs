@@ -1,6 +1,8 @@
 //! How does one node come up?
 
-use super::{Chain, Kept, PATIENCE, Problem, Running, Step, attach, console, failed, login, remove_socket};
+use super::{
+    Chain, Kept, PATIENCE, Problem, Running, Step, attach, console, failed, in_database, login, remove_socket,
+};
 use crate::ask::{Address, Target};
 use crate::component::postgres::{Postgres, Settings, memory};
 use crate::component::program::{Program, Programs};
@@ -56,7 +58,7 @@ impl Chain {
     ) -> Result<Running, Problem> {
         match (found, &node.kind) {
             (Found::Postgres(installation), Kind::Postgres(wanted)) => {
-                let wanted = wanted.clone();
+                let wanted = counting_statements(wanted, &installation);
                 Ok(self.start_postgres(supervisor, node, &wanted, &installation)?)
             }
             (Found::Attached, Kind::Attached(wanted)) => {
@@ -113,8 +115,9 @@ impl Chain {
         };
         let component = component::of(&node.kind).expect("the table has PostgreSQL");
         let home = supervisor.home();
+        let configured = Node { kind: Kind::Postgres(wanted.clone()), ..node.clone() };
         let given = Given {
-            node: &node,
+            node: &configured,
             version: (installation.version.major, 0),
             address: &address,
             tls,
@@ -153,6 +156,9 @@ impl Chain {
         connection.query(&role).map_err(failure)?;
         let database = format!("create database {} owner {}", self.users.database, app.name);
         connection.query(&database).map_err(failure)?;
+        let mut inside = in_database(admin, &self.users.database).open(PATIENCE).map_err(failure)?;
+        // Refused where its library is not loaded; then statements are not counted, and the probe says so.
+        let _ = inside.query("create extension pg_stat_statements");
         Ok(())
     }
 
@@ -248,6 +254,18 @@ impl Chain {
         let app = &self.users.app;
         Target { address, login: login(&app.name, &app.password, &self.users.database, tls) }
     }
+}
+
+/// With the library that counts statements, where it is installed and no other ones are asked for: what a pooler or an
+/// application really sends is known from it alone.
+fn counting_statements(wanted: &plan::Postgres, installation: &Installation) -> plan::Postgres {
+    let (key, library) = ("shared_preload_libraries", "pg_stat_statements");
+    let mut wanted = wanted.clone();
+    let told = wanted.settings.iter().any(|it| it.0 == key);
+    if !told && installation.has_library(library) {
+        wanted.settings.insert(0, (key.to_owned(), library.to_owned()));
+    }
+    wanted
 }
 
 /// The node's name, or, if an earlier one has left a log under it, the name and a number.
