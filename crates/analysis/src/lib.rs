@@ -14,6 +14,7 @@ pub mod repeats;
 pub mod rule;
 pub mod strategy;
 mod summary;
+mod tally;
 mod validity;
 
 pub use aggregate::Aggregates;

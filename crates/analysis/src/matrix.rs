@@ -2,7 +2,7 @@
 
 use crate::finding::{self, TrialFacts, samples};
 use crate::repeats::{self, Compared};
-use model::matrix::{Against, Estimate, Figure, Hop, Matrix, Placement, Row, Trial};
+use model::matrix::{Against, Estimate, Figure, Hop, Matrix, NotApplied, Placement, Row, Trial};
 use model::plan::{AttachedRole, Experiment, Kind, Limits, LoadModel, Node, Setup};
 use model::{EventKind, Nanos, Summary};
 
@@ -33,7 +33,14 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         values.push(FIGURES.into_iter().map(each).collect());
         rows.push(row(&cell.label, &cell.setup, &of_cell));
     }
-    let mut matrix = Matrix { rows, baseline: experiment.baseline, seed: experiment.seed };
+    let watching: Vec<f64> = trials.iter().filter_map(|it| it.watching).collect();
+    let mut matrix = Matrix {
+        rows,
+        baseline: experiment.baseline,
+        seed: experiment.seed,
+        objectives: crate::tally::tally(experiment, trials),
+        watching: repeats::estimate(&watching).map(|it| it.median),
+    };
     for (column, figure) in FIGURES.into_iter().enumerate() {
         let of_figure: Vec<&[f64]> = values.iter().map(|it| it[column].as_slice()).collect();
         estimate(&mut matrix, figure, &of_figure);
@@ -65,7 +72,7 @@ fn estimate(matrix: &mut Matrix, figure: Figure, values: &[&[f64]]) {
 }
 
 fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) -> Row {
-    let mut not_applied: Vec<String> = trials.iter().flat_map(|it| it.not_applied).cloned().collect();
+    let mut not_applied: Vec<NotApplied> = trials.iter().flat_map(|it| it.not_applied).cloned().collect();
     not_applied.sort();
     not_applied.dedup();
     Row {
@@ -137,10 +144,7 @@ pub(crate) fn read(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
         Figure::Deadlocks => of_thousand(deadlocks(trial, it), executed),
         Figure::Served => known.then(|| served(1.0) as f64),
         Figure::Hardly => known.then(|| (trial.clients.len() - served(finding::HARDLY * mean)) as f64),
-        Figure::PoolerCpu => {
-            let each = trial.before().iter().map(|node| samples::processors(trial.samples, &node.name));
-            each.collect::<Option<Vec<f64>>>().filter(|it| !it.is_empty()).map(|it| it.iter().sum())
-        }
+        Figure::PoolerCpu => finding::host::before(trial),
         Figure::ServerCpu => samples::processors(trial.samples, &trial.server()?.name),
     }
 }
@@ -257,6 +261,17 @@ mod tests {
             &["pooled 0.1000 - 1"],
         );
         check(&[pooled()], Figure::PoolerCpu, &[]);
+    }
+
+    #[test]
+    fn what_watching_cost_and_which_limits_do_not_hold() {
+        let experiment = experiment(&["direct", "pooled"], None);
+        let runs = [0.01, 0.03, 0.02].map(|it| Run::new(0, 0).watching(it).not_applied("postgres", "cpu"));
+        let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let it = matrix(&experiment, &facts);
+        assert_eq!(it.watching, Some(0.02));
+        let limits = |row: &Row| row.not_applied.iter().map(|it| it.limit.clone()).collect::<Vec<_>>();
+        assert_eq!((limits(&it.rows[0]), limits(&it.rows[1])), (vec!["cpu".to_owned()], vec![]));
     }
 
     #[test]

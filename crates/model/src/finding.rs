@@ -39,6 +39,30 @@ pub enum Finding {
         /// Transactions per client on average, as if all had been served.
         mean: f64,
     },
+    /// Its throughput is compared with no other cell's: not all of its clients did the work that theirs did.
+    NotCompared { cell: usize, why: OtherWork },
+    /// The machine had no processor to spare: pooler, server and generator took them from each other, and what differs
+    /// between cells may be who got them.
+    HostBound {
+        cell: usize,
+        /// Share of the machine's processor time that nobody used, 0..=1.
+        idle: f64,
+        /// Of the machine.
+        processors: f64,
+        /// Processors used by the generator.
+        generator: Option<f64>,
+        /// By what stands before PostgreSQL; `None` where nothing does.
+        before: Option<f64>,
+        server: Option<f64>,
+    },
+    /// The generator took a good part of the machine that it shares with what it measures.
+    GeneratorShare {
+        cell: usize,
+        /// Processors used.
+        used: f64,
+        /// Of the machine.
+        processors: f64,
+    },
     /// What the pooler or balancer costs where every hop is of the same kind.
     LikeForLikeCost { cell: usize, with: usize, transport: Entrance, compared: Compared },
     /// What it would seem to cost beside another transport; `like` is the fair ratio of throughput.
@@ -118,6 +142,18 @@ pub enum Finding {
     },
     /// A node still held clients when the load had ended. The most of any trial.
     ClientsLeftAfterTest { cell: usize, node: String, clients: u64, trials: u32, of: u32 },
+}
+
+/// Why a cell's throughput is not compared: the first that applies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum OtherWork {
+    SlotsExhausted,
+    ClientsStarved,
+    /// So many of a thousand transactions failed.
+    Errors {
+        of_thousand: f64,
+    },
 }
 
 /// Two cells' throughput: the first by the second.

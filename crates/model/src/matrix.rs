@@ -3,6 +3,7 @@
 //! Plain values between what computes them and what shows them. Placement and transport stand beside every cell's figures,
 //! because a figure means nothing without them.
 
+use crate::objective::Tally;
 use crate::plan::{Entrance, PoolMode};
 use crate::stop::Fired;
 use crate::summary::Reason;
@@ -17,6 +18,10 @@ pub struct Matrix {
     pub baseline: Option<usize>,
     /// Decided the resampling.
     pub seed: u64,
+    /// What came of the objectives, in the order of the file.
+    pub objectives: Vec<Tally>,
+    /// Processors that watching the stack took, median over the trials.
+    pub watching: Option<f64>,
 }
 
 /// One cell.
@@ -31,11 +36,21 @@ pub struct Row {
     /// Processors that the generator may use.
     pub generator: Placement,
     /// Limits that were asked for, but could not be applied: figures are without them.
-    pub not_applied: Vec<String>,
+    pub not_applied: Vec<NotApplied>,
     /// Every trial, by repetition.
     pub trials: Vec<Trial>,
     /// Those that were measured; of the valid trials only.
     pub figures: Vec<Estimate>,
+}
+
+/// A limit that was asked for and does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct NotApplied {
+    /// `generator` or a node's name.
+    pub node: String,
+    /// As in the experiment's file: `cpu`, `cpus`, `memory`, …
+    pub limit: String,
+    pub why: String,
 }
 
 /// One node and the way into it.

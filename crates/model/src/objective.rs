@@ -16,6 +16,25 @@ pub struct Judged {
     pub of: u64,
 }
 
+/// How one objective fared in all trials that were measured, also those that are invalid.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tally {
+    /// As the user wrote it.
+    pub objective: String,
+    pub kept: u32,
+    pub broken: u32,
+    pub unknown: u32,
+    /// The trial that came nearest to its bound or went farthest beyond it, where any figure is known.
+    pub worst: Option<Worst>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Worst {
+    /// Index into the experiment's cells.
+    pub cell: usize,
+    pub judged: Judged,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {

@@ -8,8 +8,9 @@ pub use en::En;
 
 use crate::preview::Preview;
 use model::finding::Finding;
-use model::matrix::{Figure, Hop, Placement, Status, Verdict};
-use model::objective::Judged;
+use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
+use model::objective::{Judged, Tally};
+use model::plan::Entrance;
 use model::stop::{Difference, Fired};
 use model::summary::{Cost, Doubt, FailureClass, Fairness, Plan, Reason, Server};
 use std::fmt::Debug;
@@ -40,13 +41,21 @@ pub trait Lang: Debug + Sync {
     fn path(&self, hops: &[Hop], generator: &Placement, arrow: &str) -> String;
     /// Why a trial does not count, where nothing speaks against the generator.
     fn status(&self, it: &Status) -> String;
-    /// `left_out` of `of` trials do not count, because of this.
+    /// `left_out` of all `of` trials do not count, because of this.
     fn left_out(&self, left_out: usize, of: usize, why: &str) -> String;
-    fn not_applied(&self, limits: &[String]) -> String;
-    /// What the matrix's figures are. `seed` decided the resampling.
-    fn legend(&self, baseline: Option<&str>, seed: u64) -> String;
+    /// Limits that could not be applied for one and the same reason, at least one.
+    fn not_applied(&self, limits: &[&NotApplied]) -> String;
+    /// What the matrix's figures are. `seed` decided the resampling; `too_few`: runs for any comparison of some cells.
+    fn legend(&self, baseline: Option<&str>, seed: u64, too_few: bool) -> String;
+    /// How much of a processor watching took.
+    fn watching(&self, processors: f64) -> String;
     /// `names`: of the cells.
-    fn finding(&self, it: &Finding, names: &[String]) -> String;
+    fn tally(&self, it: &Tally, names: &[String]) -> String;
+    fn entrance(&self, it: Entrance) -> &'static str;
+    /// Findings that have this in common are told together.
+    fn group(&self, it: &Finding) -> String;
+    /// Findings of one group, at least one. `names`: of the cells.
+    fn findings(&self, all: &[&Finding], names: &[String]) -> String;
     fn fired(&self, it: &Fired) -> String;
     /// Where Yandex.Tank would do otherwise with a stop rule.
     fn difference(&self, it: &Difference) -> String;
@@ -89,4 +98,9 @@ pub enum Label {
     Interval,
     BesideBaseline,
     Path,
+    /// Headings of comparisons.
+    Cell,
+    Beside,
+    Transport,
+    Runs,
 }

@@ -3,11 +3,11 @@
 //! A table as wide as it may be: what matters least is left out first. Every row names its way through the stack by a
 //! letter, which is told below it, because a figure means nothing without placement and transport.
 
-use crate::findings::paragraph;
+use crate::findings::{paragraph, too_few};
 use crate::lang::{Label, Lang};
 use crate::plot::Characters;
 use model::finding::Finding;
-use model::matrix::{Estimate, Figure, Matrix, Row, Verdict};
+use model::matrix::{Estimate, Figure, Matrix, NotApplied, Row, Trial, Verdict};
 use model::summary::Reason;
 use serde_json::{Value, json};
 use std::mem::{Discriminant, discriminant};
@@ -38,9 +38,23 @@ pub fn text(matrix: &Matrix, findings: &[Finding], style: Style, lang: &dyn Lang
     let mut out = table(matrix, &columns, style);
     let baseline = matrix.baseline.and_then(|it| names(matrix).get(it).cloned());
     out.push('\n');
-    out += &paragraph("", &lang.legend(baseline.as_deref(), matrix.seed), style.width);
+    let few = |it: &Row| {
+        let against = it.estimate(Figure::Tps).and_then(|it| it.against);
+        against.is_some_and(|it| it.verdict == Verdict::TooFewRuns)
+    };
+    let few = matrix.rows.iter().any(few) || too_few(findings);
+    out += &paragraph("", &lang.legend(baseline.as_deref(), matrix.seed, few), style.width);
     for (mark, note) in notes.0 {
         out += &paragraph(&format!("{mark:<3}"), &note, style.width);
+    }
+    if let Some(processors) = matrix.watching {
+        out += &paragraph("", &lang.watching(processors), style.width);
+    }
+    if !matrix.objectives.is_empty() {
+        out.push('\n');
+        let names = names(matrix);
+        let tell = |it| paragraph("* ", &lang.tally(it, &names), style.width);
+        out.extend(matrix.objectives.iter().map(tell));
     }
     if !findings.is_empty() {
         out.push('\n');
@@ -162,11 +176,12 @@ fn figures(matrix: &Matrix, style: Style, lang: &dyn Lang) -> Vec<Column> {
     columns
 }
 
-/// `0.844 lower`; the ratio alone where that is all that can be said.
+/// `0.844 lower`; the ratio alone where too few runs allow no more, which is said once below the table.
 fn beside(row: &Row, lang: &dyn Lang) -> String {
     let Some(it) = row.estimate(Figure::Tps).and_then(|it| it.against) else { return String::new() };
     let ratio = it.ratio.map_or(String::new(), |it| format!("{it:.3} "));
-    format!("{ratio}{}", lang.verdict(it.verdict))
+    let verdict = if it.verdict == Verdict::TooFewRuns { "" } else { lang.verdict(it.verdict) };
+    format!("{ratio}{verdict}").trim_end().to_owned()
 }
 
 fn beside_interval(row: &Row) -> String {
@@ -207,36 +222,66 @@ fn three(value: f64) -> String {
     }
 }
 
-/// What trials are left out for.
+/// What a trial is left out for.
 #[derive(PartialEq)]
 enum Kind {
     Reason(Discriminant<Reason>),
     Status(String),
 }
 
-/// The way of each row, and the notes on it.
+/// Each kind once, with its words; none for a trial that counts.
+fn left_out(trial: &Trial, lang: &dyn Lang) -> Vec<(Kind, String)> {
+    let mut all: Vec<(Kind, String)> = Vec::new();
+    if trial.valid {
+        return all;
+    }
+    for reason in &trial.reasons {
+        let kind = Kind::Reason(discriminant(reason));
+        if !all.iter().any(|it| it.0 == kind) {
+            all.push((kind, lang.reason(reason)));
+        }
+    }
+    if all.is_empty() {
+        let status = lang.status(&trial.status);
+        all.push((Kind::Status(status.clone()), status));
+    }
+    all
+}
+
+/// The way of each row, and the notes on it. A note is told once for all rows that it is about.
 fn paths(matrix: &Matrix, notes: &mut Notes, style: Style, lang: &dyn Lang) -> Column {
-    let arrow = if style.characters == Characters::Utf8 { "→" } else { "->" };
+    let (arrow, times) = if style.characters == Characters::Utf8 { ("→", "×") } else { ("->", "x") };
+    let trials = || matrix.rows.iter().flat_map(|it| &it.trials);
+    let of = trials().count();
+    // Of reasons of one kind the first one's figures are told.
+    let mut kinds: Vec<(Kind, String, usize)> = Vec::new();
+    for (kind, why) in trials().flat_map(|it| left_out(it, lang)) {
+        match kinds.iter_mut().find(|it| it.0 == kind) {
+            Some(known) => known.2 += 1,
+            None => kinds.push((kind, why, 1)),
+        }
+    }
+    let mut missing: Vec<&NotApplied> = matrix.rows.iter().flat_map(|it| &it.not_applied).collect();
+    missing.sort();
+    missing.dedup();
     let mut cells = Vec::new();
     for row in &matrix.rows {
         let mut marks = vec![notes.mark(lang.path(&row.hops, &row.generator, arrow), true)];
-        // Of reasons of the same kind the first one's figures are told.
-        let mut left_out: Vec<(Kind, String, usize)> = Vec::new();
-        for trial in row.trials.iter().filter(|it| !it.valid) {
-            let (kind, why) = match trial.reasons.first() {
-                Some(reason) => (Kind::Reason(discriminant(reason)), lang.reason(reason)),
-                None => (Kind::Status(lang.status(&trial.status)), lang.status(&trial.status)),
+        let of_row: Vec<Kind> = row.trials.iter().flat_map(|it| left_out(it, lang)).map(|it| it.0).collect();
+        for (kind, why, count) in &kinds {
+            let mark = match of_row.iter().filter(|it| *it == kind).count() {
+                0 => continue,
+                1 => String::new(),
+                n => format!("{times}{n}"),
             };
-            match left_out.iter_mut().find(|it| it.0 == kind) {
-                Some(known) => known.2 += 1,
-                None => left_out.push((kind, why, 1)),
-            }
+            marks.push(notes.mark(lang.left_out(*count, of, why), false) + &mark);
         }
-        for (_, why, count) in left_out {
-            marks.push(notes.mark(lang.left_out(count, row.trials.len(), &why), false));
-        }
-        if !row.not_applied.is_empty() {
-            marks.push(notes.mark(lang.not_applied(&row.not_applied), false));
+        let mut whys: Vec<&str> = row.not_applied.iter().map(|it| it.why.as_str()).collect();
+        whys.sort_unstable();
+        whys.dedup();
+        for why in whys {
+            let same: Vec<&NotApplied> = missing.iter().copied().filter(|it| it.why == why).collect();
+            marks.push(notes.mark(lang.not_applied(&same), false));
         }
         cells.push(marks.join(" "));
     }

@@ -35,7 +35,7 @@ impl Cpu {
         let used = cell.median(|it| samples::processors(it.samples, &node.name))?;
         let throttled = cell.median(|it| samples::throttled(it.samples, &node.name));
         let applied =
-            |it: &&TrialFacts<'_>| !it.not_applied.iter().any(|it| *it == format!("{}.cpu", node.name));
+            |it: &&TrialFacts<'_>| !it.not_applied.iter().any(|it| it.node == node.name && it.limit == "cpu");
         let limit = node.limits.cpu.filter(|_| cell.trials.iter().all(applied));
         let threads = match &node.kind {
             Kind::PgBouncer(_) => Some(1.0),

@@ -1,13 +1,17 @@
 //! What do cells say beside each other?
 
+use super::clients::{pool, slots_exhausted, starved};
 use super::queue::busy;
 use super::{Cell, Finding};
 use crate::matrix::read;
 use crate::repeats;
-use model::finding::Compared;
+use model::finding::{Compared, OtherWork};
 use model::matrix::{Figure, Verdict};
 use model::plan::{Entrance, Experiment, Kind, Node, Setup};
+use std::collections::BTreeMap;
 
+/// A cell with more errors of a thousand transactions did other work than one without.
+const ERRORS: f64 = 10.0;
 /// Where one cell has more than so many times the other's transactions under way, their deadlocks are no comparison.
 const CONCURRENT: f64 = 1.5;
 
@@ -28,10 +32,7 @@ fn values(cell: &Cell<'_>, figure: Figure) -> Vec<f64> {
 }
 
 /// Throughput of each first cell by its second, decided together. A pair without valid runs is left out.
-fn throughputs<'a>(
-    pairs: &[(&'a Cell<'a>, &'a Cell<'a>)],
-    seed: u64,
-) -> Vec<(&'a Cell<'a>, &'a Cell<'a>, Compared)> {
+fn throughputs<'a>(pairs: &Pairs<'a>, seed: u64) -> Vec<(&'a Cell<'a>, &'a Cell<'a>, Compared)> {
     let tps = |cell| values(cell, Figure::Tps);
     let known: Vec<_> = pairs
         .iter()
@@ -48,22 +49,56 @@ fn throughputs<'a>(
     all.collect()
 }
 
-/// A cell through something beside the direct one: over the same transport everywhere, what that costs; over another one,
-/// what somebody who did not look at the transport would say.
-pub fn costs(cells: &[Cell<'_>], seed: u64) -> Vec<Finding> {
-    let mut like = Vec::new();
-    let mut unlike = Vec::new();
+/// Each first cell beside its second.
+type Pairs<'a> = Vec<(&'a Cell<'a>, &'a Cell<'a>)>;
+
+/// What throughput says of cells that do the same work: what a pooler costs, what that would seem to be, and whether its
+/// modes differ. Cells that did other work are named, if there is anything to compare them with.
+pub fn throughput(cells: &[Cell<'_>], seed: u64) -> Vec<Finding> {
+    let (mut like, mut unlike, mut modes) = (Vec::new(), Vec::new(), other_modes(cells));
     for cell in cells.iter().filter(|it| it.setup.stack.nodes.len() > 1) {
-        for with in
-            cells.iter().filter(|it| it.setup.stack.nodes.len() == 1 && same_but_stack(it.setup, cell.setup))
-        {
+        let direct = |it: &&Cell<'_>| it.setup.stack.nodes.len() == 1 && same_but_stack(it.setup, cell.setup);
+        for with in cells.iter().filter(direct) {
             let transport = with.setup.stack.nodes[0].entrance;
             let all_like = cell.setup.stack.nodes.iter().all(|it| it.entrance == transport);
             if all_like { like.push((cell, with)) } else { unlike.push((cell, with)) }
         }
     }
-    let like = throughputs(&like, seed);
-    let unlike = throughputs(&unlike, seed);
+    let other: BTreeMap<usize, OtherWork> =
+        cells.iter().filter_map(|it| Some((it.number, other_work(it)?))).collect();
+    let mut found: Vec<Finding> = Vec::new();
+    for (cell, why) in &other {
+        let among = |pairs: &Pairs<'_>| pairs.iter().any(|it| it.0.number == *cell || it.1.number == *cell);
+        // The unlike ones are told with the like ones only.
+        if among(&like) || among(&modes) {
+            found.push(Finding::NotCompared { cell: *cell, why: *why });
+        }
+    }
+    for pairs in [&mut like, &mut unlike, &mut modes] {
+        pairs.retain(|(cell, with)| !other.contains_key(&cell.number) && !other.contains_key(&with.number));
+    }
+    found.extend(costs(&like, &unlike, seed));
+    found.extend(no_difference(&modes, seed));
+    found
+}
+
+/// Throughput tells something only of cells whose clients all did their work.
+fn other_work(cell: &Cell<'_>) -> Option<OtherWork> {
+    if slots_exhausted(cell).is_some() {
+        return Some(OtherWork::SlotsExhausted);
+    }
+    if starved(cell).is_some() {
+        return Some(OtherWork::ClientsStarved);
+    }
+    let of_thousand = repeats::estimate(&values(cell, Figure::Errors))?.median;
+    (of_thousand > ERRORS).then_some(OtherWork::Errors { of_thousand })
+}
+
+/// A cell through something beside the direct one: over the same transport everywhere, what that costs; over another one,
+/// what somebody who did not look at the transport would say.
+fn costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding> {
+    let like = throughputs(like, seed);
+    let unlike = throughputs(unlike, seed);
     let fair = |cell: &Cell<'_>| like.iter().find(|it| it.0.number == cell.number).map(|it| it.2.ratio);
     let mut found: Vec<Finding> = Vec::new();
     for (cell, with, compared) in &like {
@@ -94,23 +129,25 @@ fn same_but_stack(a: &Setup, b: &Setup) -> bool {
         && server(a) == server(b)
 }
 
-/// Cells that differ in the pool's mode only, and not in throughput.
-pub fn modes(cells: &[Cell<'_>], seed: u64) -> Vec<Finding> {
+/// Cells that differ in the pool's mode only.
+fn other_modes<'a>(cells: &'a [Cell<'a>]) -> Pairs<'a> {
     let mut pairs = Vec::new();
     for (n, with) in cells.iter().enumerate() {
         for cell in &cells[n + 1..] {
             let same = same_but_stack(cell.setup, with.setup);
-            if same
-                && super::clients::pool(cell) != super::clients::pool(with)
-                && without_mode(cell) == without_mode(with)
-            {
+            if same && pool(cell) != pool(with) && without_mode(cell) == without_mode(with) {
                 pairs.push((cell, with));
             }
         }
     }
-    let known = throughputs(&pairs, seed).into_iter().filter(|it| it.2.verdict == Verdict::NoEvidence);
+    pairs
+}
+
+/// Modes whose throughput is the same, as far as so many runs can tell.
+fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
+    let known = throughputs(pairs, seed).into_iter().filter(|it| it.2.verdict == Verdict::NoEvidence);
     let finding = |(cell, with, compared): (&Cell<'_>, &Cell<'_>, Compared)| {
-        let mode = |cell| super::clients::pool(cell).map(|it| it.0);
+        let mode = |cell| pool(cell).map(|it| it.0);
         let (mode, with_mode) = (mode(cell)?, mode(with)?);
         Some(Finding::NoDifference { cell: cell.number, with: with.number, mode, with_mode, compared })
     };

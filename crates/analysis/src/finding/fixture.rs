@@ -3,9 +3,9 @@
 use super::TrialFacts;
 use crate::fixture;
 use crate::summary::summarise;
-use model::matrix::Status;
+use model::matrix::{NotApplied, Status};
 use model::plan::*;
-use model::summary::{QueryMode, Server, Summary, Validity};
+use model::summary::{Cost, QueryMode, Server, Summary, Validity};
 use model::{Code, EventKind, LogEvent, Measured, Nanos, Sample};
 
 /// An experiment of cells, each by one word: `direct`, `unix` (direct over a Unix socket), `session`, `pooled` (transaction
@@ -77,6 +77,8 @@ pub struct Run {
     samples: Vec<Sample>,
     events: Vec<LogEvent>,
     left: Vec<(String, u64)>,
+    not_applied: Vec<NotApplied>,
+    watching: Option<f64>,
     open: bool,
     tps: Option<f64>,
 }
@@ -92,6 +94,8 @@ impl Run {
             samples: vec![],
             events: vec![],
             left: vec![],
+            not_applied: vec![],
+            watching: None,
             open: false,
             tps: None,
         };
@@ -196,6 +200,28 @@ impl Run {
         self
     }
 
+    /// Processors that the generator used.
+    pub fn generator(mut self, processors: f64) -> Run {
+        if let Some(it) = &mut self.summary {
+            let counts = &it.total.counts;
+            let executed = (counts.ok + counts.failed + counts.unknown) as f64;
+            let user = Nanos::from_secs_f64(processors * it.window.as_secs_f64() / executed);
+            it.generator.per_transaction = Some(Cost { user, ..Cost::default() });
+        }
+        self
+    }
+
+    pub fn not_applied(mut self, node: &str, limit: &str) -> Run {
+        let (node, limit, why) = (node.to_owned(), limit.to_owned(), "no right".to_owned());
+        self.not_applied.push(NotApplied { node, limit, why });
+        self
+    }
+
+    pub fn watching(mut self, processors: f64) -> Run {
+        self.watching = Some(processors);
+        self
+    }
+
     pub fn facts<'a>(&'a self, experiment: &'a Experiment) -> TrialFacts<'a> {
         TrialFacts {
             cell: self.cell,
@@ -207,7 +233,8 @@ impl Run {
             samples: &self.samples,
             events: &self.events,
             ticks: &[],
-            not_applied: &[],
+            not_applied: &self.not_applied,
+            watching: self.watching,
             left: &self.left,
         }
     }

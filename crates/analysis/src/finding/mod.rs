@@ -8,12 +8,13 @@ mod clients;
 mod compared;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub(crate) mod host;
 mod queue;
 pub(crate) mod samples;
 
 pub(crate) use clients::HARDLY;
 pub use model::finding::Finding;
-use model::matrix::Status;
+use model::matrix::{NotApplied, Status};
 use model::plan::{Experiment, Kind, Node, Setup};
 use model::{LogEvent, Sample, Summary, Tick};
 pub use samples::{SERIES, left};
@@ -31,12 +32,14 @@ pub struct TrialFacts<'a> {
     pub summary: Option<&'a Summary>,
     /// Transactions that ended well within the window, by client; empty where that is not known.
     pub clients: &'a [u64],
+    /// Of the window; what was sampled after it tells only who is [`left`].
     pub samples: &'a [Sample],
     pub events: &'a [LogEvent],
     /// May be empty.
     pub ticks: &'a [Tick],
-    /// Limits that could not be applied, as `node.what`.
-    pub not_applied: &'a [String],
+    pub not_applied: &'a [NotApplied],
+    /// Processors that watching took.
+    pub watching: Option<f64>,
     /// Clients that a node still held once the load had ended and had had time to leave: its name and their number.
     pub left: &'a [(String, u64)],
 }
@@ -85,7 +88,8 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Everything that follows from the trials, in the order of the cells; comparisons of cells last.
+/// Everything that follows from the trials, in the order of the cells; comparisons of cells last. What a reader must know
+/// first is for who tells it.
 pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Finding> {
     let of = |number: usize| trials.iter().filter(|it| it.cell == number).collect::<Vec<_>>();
     let cells: Vec<Cell<'_>> = experiment
@@ -99,6 +103,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     for cell in &cells {
         found.extend(clients::slots_exhausted(cell));
         found.extend(clients::starved(cell));
+        found.extend(host::host(cell));
         found.extend(queue::in_balancer(cell));
         found.extend(queue::in_pooler(cell));
         found.extend(bound::pooler_or_pool(cell));
@@ -108,8 +113,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(clients::run_is_closed(cell));
         found.extend(clients::left(cell));
     }
-    found.extend(compared::costs(&cells, experiment.seed));
-    found.extend(compared::modes(&cells, experiment.seed));
+    found.extend(compared::throughput(&cells, experiment.seed));
     found.extend(compared::not_concurrent(&cells, experiment));
     found
 }

@@ -22,6 +22,8 @@ pub const HAPROXY_QTIME: &str = "haproxy_qtime";
 const CGROUP_CPU: &str = "cgroup_cpu";
 const CGROUP_PERIODS: &str = "cgroup_periods";
 const CGROUP_THROTTLED: &str = "cgroup_throttled";
+/// Of the whole machine, by kind.
+pub const HOST_CPU: &str = "host_cpu";
 const PROCESS_CPU: [&str; 2] = ["process_cpu_user", "process_cpu_system"];
 
 /// All that facts are read from.
@@ -38,6 +40,7 @@ pub const SERIES: &[&str] = &[
     CGROUP_CPU,
     CGROUP_PERIODS,
     CGROUP_THROTTLED,
+    HOST_CPU,
     PROCESS_CPU[0],
     PROCESS_CPU[1],
 ];
@@ -84,16 +87,18 @@ pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
     // Without any session no state is told either, but their number is.
     let [told, counted] = [PG_SESSIONS, PG_USED].map(|series| sums(samples, node, series, |_| true).len());
     let moments = told.max(counted);
-    let of_state: f64 = sums(samples, node, PG_SESSIONS, |it| it == state).iter().map(|it| it.1).sum();
+    let of_state = sums(samples, node, PG_SESSIONS, |it| it == state).iter().fold(0.0, |sum, it| sum + it.1);
     (moments > 0).then(|| of_state / moments as f64)
 }
 
 /// Growth of a counter per second, a restart apart; `None` with fewer than two samples.
-fn growth(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Option<f64> {
+pub fn growth(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Option<f64> {
     let all = sums(samples, node, series, label);
     let (first, last) = (all.first()?, all.last()?);
     let lasting = (last.0 - first.0).as_secs_f64();
-    let grown: f64 = all.windows(2).map(|it| it[1].1 - it[0].1).filter(|it| *it > 0.0).sum();
+    // A sum of nothing would be -0.
+    let grown =
+        all.windows(2).map(|it| it[1].1 - it[0].1).filter(|it| *it > 0.0).fold(0.0, |sum, it| sum + it);
     (lasting > 0.0).then(|| grown / lasting)
 }
 

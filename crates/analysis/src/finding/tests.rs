@@ -210,6 +210,40 @@ fn the_pooler_or_its_pool() {
     );
 }
 
+/// A machine of two processors: so much of their time was idle.
+fn host(run: Run, idle: f64) -> Run {
+    run.counter("host", "host_cpu", "idle", 1.5 * idle)
+        .counter("host", "host_cpu", "iowait", 0.5 * idle)
+        .counter("host", "host_cpu", "user", 2.0 - 2.0 * idle)
+}
+
+#[test]
+fn nobody_had_a_processor_to_spare() {
+    let busy = |idle| cpu(host(run(), idle), "pooler", 0.25, 0.0);
+    check(
+        &["pooled"],
+        &[cpu(busy(0.04), "postgres", 0.75, 0.0)],
+        &[
+            "HostBound { cell: 0, idle: 0.04, processors: 2.0, generator: Some(0.22), before: Some(0.25), server: \
+             Some(0.75) }",
+        ],
+    );
+    check(&["pooled"], &[busy(0.06)], &[]);
+    check(
+        &["direct"],
+        &[host(run(), 0.0)],
+        &[
+            "HostBound { cell: 0, idle: 0.0, processors: 2.0, generator: Some(0.22), before: None, server: None }",
+        ],
+    );
+    check(
+        &["direct"],
+        &[host(run(), 0.5).generator(0.61)],
+        &["GeneratorShare { cell: 0, used: 0.61, processors: 2.0 }"],
+    );
+    check(&["direct"], &[host(run(), 0.5).generator(0.59)], &[]);
+}
+
 #[test]
 fn the_server_is_the_limit() {
     check(
@@ -303,6 +337,47 @@ fn like_is_compared_with_like() {
     );
     // Without the fair one the unfair one is not told either.
     check(&["unix", "pooled"], &[unix, repeated(1, &[11_565.0])].concat(), &[]);
+}
+
+#[test]
+fn only_cells_that_did_the_same_work_are_compared() {
+    let direct = || repeated(0, &[13_700.0, 13_650.0, 13_750.0, 13_690.0, 13_710.0]);
+    let pooled = |with: fn(Run) -> Run| -> Vec<Run> {
+        repeated(1, &[11_565.0, 11_500.0, 11_600.0, 11_550.0, 11_580.0]).into_iter().map(with).collect()
+    };
+    let said = |runs: &[Run]| {
+        let experiment = experiment(&["direct", "pooled"], Some(0));
+        let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let word = |it: Finding| match it {
+            Finding::NotCompared { cell, why } => Some(format!("not {cell} {}", short(&format!("{why:?}")))),
+            Finding::LikeForLikeCost { cell, with, .. } => Some(format!("{cell} beside {with}")),
+            _ => None,
+        };
+        findings(&experiment, &facts).into_iter().filter_map(word).collect::<Vec<_>>().join(", ")
+    };
+    let refused: fn(Run) -> Run = |it| it.refused(b"53300", 1);
+    let starved: fn(Run) -> Run = |it| it.clients([vec![500; 20], vec![0; 180]].concat());
+    for (with, expected) in [
+        ((|it| it) as fn(Run) -> Run, "1 beside 0"),
+        (refused, "not 1 SlotsExhausted"),
+        (starved, "not 1 ClientsStarved"),
+        (|it| it.failed(b"22012", 100), "1 beside 0"),
+        (|it| it.failed(b"22012", 102), "not 1 Errors { of_thousand: 10.097 }"),
+    ] {
+        assert_eq!(said(&[direct(), pooled(with)].concat()), expected);
+    }
+    // With nothing to compare with there is nothing to leave out.
+    assert_eq!(said(&pooled(refused)), "");
+}
+
+#[test]
+fn a_limit_that_does_not_hold_is_none() {
+    let full = || sessions(cpu(run(), "pooler", 0.099, 0.0), 1.5, 0.0, 18.5);
+    let bound = "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, of_cpu: 0.1, throttled: Some(0.0), pool: 20, \
+                 lent: None, active: 1.5 }";
+    check(&["pooled"], &[full()], &[bound]);
+    check(&["pooled"], &[full().not_applied("pooler", "cpus")], &[bound]);
+    check(&["pooled"], &[full().not_applied("pooler", "cpu")], &[]);
 }
 
 #[test]

@@ -5,11 +5,11 @@
 use crate::voice::Trouble;
 use analysis::finding::{self, TrialFacts};
 use model::finding::Finding;
-use model::matrix::{self, Matrix};
+use model::matrix::{self, Matrix, NotApplied};
 use model::plan::Experiment;
 use model::stop::Fired;
 use model::summary::{Plan, Server};
-use model::{LogEvent, Sample, Summary};
+use model::{LogEvent, Nanos, Sample, Summary};
 use report::lang::En;
 use report::matrix::Style;
 use report::plot::Characters;
@@ -17,7 +17,7 @@ use rustix::termios::{isatty, tcgetwinsize};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
-use store::{Recorded, Run, State, Status};
+use store::{Note, Recorded, Run, State, Status};
 
 /// Columns where there is no terminal, or a very wide one.
 const WIDTH: usize = 120;
@@ -37,7 +37,8 @@ struct Stored {
     clients: Vec<u64>,
     samples: Vec<Sample>,
     events: Vec<LogEvent>,
-    not_applied: Vec<String>,
+    not_applied: Vec<NotApplied>,
+    watching: Option<f64>,
     left: Vec<(String, u64)>,
 }
 
@@ -49,8 +50,9 @@ impl Result {
         let header = run.header().map_err(trouble)?;
         let experiment: Experiment = read(path, &header.experiment)?;
         let trials = run.trials().map_err(trouble)?;
+        let notes = run.notes().map_err(trouble)?;
         let stored: Vec<Stored> =
-            trials.into_iter().map(|it| stored(&run, it)).collect::<std::result::Result<_, _>>()?;
+            trials.into_iter().map(|it| stored(&run, it, &notes)).collect::<std::result::Result<_, _>>()?;
         let facts: Vec<TrialFacts<'_>> = stored.iter().map(|it| facts(&experiment, it)).collect();
         Ok(Result {
             matrix: analysis::matrix::matrix(&experiment, &facts),
@@ -58,18 +60,28 @@ impl Result {
         })
     }
 
+    /// As it is shown on standard output.
+    pub fn text(&self) -> String {
+        report::matrix::text(&self.matrix, &self.findings, style(), &En)
+    }
+
+    /// The same, and more, for machines.
+    pub fn json(&self) -> Value {
+        report::matrix::json(&self.matrix, &self.findings)
+    }
+
     /// Prints it to standard output.
     pub fn print(&self, json: bool) {
         if json {
-            let it = report::matrix::json(&self.matrix, &self.findings);
-            println!("{}", serde_json::to_string_pretty(&it).expect("strings as keys only"));
+            println!("{}", serde_json::to_string_pretty(&self.json()).expect("strings as keys only"));
         } else {
-            print!("\n{}", report::matrix::text(&self.matrix, &self.findings, style(), &En));
+            print!("\n{}", self.text());
         }
     }
 }
 
-fn stored(run: &Run, recorded: Recorded) -> std::result::Result<Stored, Trouble> {
+/// `notes`: of the whole run.
+fn stored(run: &Run, recorded: Recorded, notes: &[Note]) -> std::result::Result<Stored, Trouble> {
     let trouble = |it: store::Error| Trouble::new(it.to_string());
     let id = recorded.id;
     let measured = run.measured(id).map_err(trouble)?;
@@ -87,15 +99,18 @@ fn stored(run: &Run, recorded: Recorded) -> std::result::Result<Stored, Trouble>
         samples.extend(run.samples(id, Some(series)).map_err(trouble)?);
     }
     let left = measured.as_ref().map(|it| finding::left(&samples, it.window)).unwrap_or_default();
-    let not_applied = recorded
-        .trial
-        .nodes
-        .iter()
-        .flat_map(|node| node.not_applied.iter().map(|it| format!("{}: {it}", node.name)))
-        .collect();
-    let fired =
-        run.notes().map_err(trouble)?.into_iter().find(|it| it.trial == Some(id) && it.subject == FIRED);
-    let fired: Option<Fired> = fired.and_then(|it| serde_json::from_str(&it.text).ok());
+    // When the load has ended, processors idle and processes end.
+    let window = measured.as_ref().map_or(Nanos::ZERO, |it| it.window);
+    samples.retain(|it| it.at <= window);
+    let of_trial = |subject| notes.iter().filter(move |it| it.trial == Some(id) && it.subject == subject);
+    let of_nodes = recorded.trial.nodes.iter().flat_map(|node| {
+        let not_applied = node.not_applied.iter();
+        not_applied.map(|it| not_applied_to(&node.name, it))
+    });
+    let of_generator = of_trial(GENERATOR).map(|it| not_applied_to(GENERATOR, &it.text));
+    let not_applied = of_nodes.chain(of_generator).collect();
+    let watching = of_trial(MONITORING).find_map(|it| it.text.parse().ok());
+    let fired: Option<Fired> = of_trial(FIRED).find_map(|it| serde_json::from_str(&it.text).ok());
     Ok(Stored {
         status: status(&recorded.state, fired),
         clients: measured.map(|it| it.clients).unwrap_or_default(),
@@ -103,6 +118,7 @@ fn stored(run: &Run, recorded: Recorded) -> std::result::Result<Stored, Trouble>
         summary,
         samples,
         not_applied,
+        watching,
         left,
         recorded,
     })
@@ -110,6 +126,16 @@ fn stored(run: &Run, recorded: Recorded) -> std::result::Result<Stored, Trouble>
 
 /// Subject of the note that tells which rule ended a trial.
 pub const FIRED: &str = "fired";
+/// Subject of the notes on limits of the generator that could not be applied.
+const GENERATOR: &str = "generator";
+/// Subject of the note that tells how much of a processor watching took.
+const MONITORING: &str = "monitoring";
+
+/// `text` as a limit's failure is written: `cpu is not limited: why`.
+fn not_applied_to(node: &str, text: &str) -> NotApplied {
+    let (limit, why) = text.split_once(" is not limited: ").unwrap_or((text, ""));
+    NotApplied { node: node.to_owned(), limit: limit.to_owned(), why: why.to_owned() }
+}
 
 fn status(state: &State, fired: Option<Fired>) -> matrix::Status {
     let State::Ended(outcome) = state else { return matrix::Status::Interrupted };
@@ -138,6 +164,7 @@ fn facts<'a>(experiment: &'a Experiment, it: &'a Stored) -> TrialFacts<'a> {
         // Log events tell the seconds; a tick is a megabyte.
         ticks: &[],
         not_applied: &it.not_applied,
+        watching: it.watching,
         left: &it.left,
     }
 }

@@ -8,8 +8,9 @@ use super::{Label, Lang};
 use crate::plot;
 use crate::preview::Preview;
 use model::finding::Finding;
-use model::matrix::{Figure, Hop as MatrixHop, Placement, Status, Verdict};
-use model::objective::Judged;
+use model::matrix::{Figure, Hop as MatrixHop, NotApplied, Placement, Status, Verdict};
+use model::objective::{Judged, Tally};
+use model::plan::Entrance;
 use model::stop::{Difference, Fired};
 use model::summary::{Cost, Doubt, FailureClass, Fairness, Hop, LoadModel, Plan, Reason, Server};
 use model::{Nanos, Spacing};
@@ -46,6 +47,10 @@ impl Lang for En {
             Label::Interval => "95 %",
             Label::BesideBaseline => "ratio",
             Label::Path => "path",
+            Label::Cell => "cell",
+            Label::Beside => "beside",
+            Label::Transport => "transport",
+            Label::Runs => "runs",
         }
     }
 
@@ -199,22 +204,36 @@ impl Lang for En {
     }
 
     fn left_out(&self, left_out: usize, of: usize, why: &str) -> String {
-        match of {
-            1 => format!("its trial is left out: {why}"),
-            of => format!("{left_out} of {of} trials are left out: {why}"),
-        }
+        let verb = if left_out == 1 { "is" } else { "are" };
+        format!("{left_out} of {of} trials {verb} left out: {why}")
     }
 
-    fn not_applied(&self, limits: &[String]) -> String {
-        format!("figures are without limits that could not be applied: {}", limits.join(", "))
+    fn not_applied(&self, limits: &[&NotApplied]) -> String {
+        matrix::not_applied(limits)
     }
 
-    fn legend(&self, baseline: Option<&str>, seed: u64) -> String {
-        matrix::legend(baseline, seed)
+    fn legend(&self, baseline: Option<&str>, seed: u64, too_few: bool) -> String {
+        matrix::legend(baseline, seed, too_few)
     }
 
-    fn finding(&self, it: &Finding, names: &[String]) -> String {
-        findings::sentence(it, names)
+    fn watching(&self, processors: f64) -> String {
+        format!("watching cost {:.1} % of a processor", 100.0 * processors)
+    }
+
+    fn tally(&self, it: &Tally, names: &[String]) -> String {
+        stop::tally(it, names)
+    }
+
+    fn entrance(&self, it: Entrance) -> &'static str {
+        matrix::entrance(it)
+    }
+
+    fn group(&self, it: &Finding) -> String {
+        findings::group(it)
+    }
+
+    fn findings(&self, all: &[&Finding], names: &[String]) -> String {
+        findings::paragraph(all, names)
     }
 
     fn fired(&self, it: &Fired) -> String {

@@ -1,7 +1,8 @@
 use super::*;
 use crate::lang::En;
-use model::finding::Compared;
+use model::finding::{Compared, OtherWork};
 use model::matrix::{Against, Hop, Placement, Status, Trial};
+use model::objective::{Tally, Worst};
 use model::plan::{Entrance, PoolMode};
 use model::{PerSecond, stop::Fired};
 
@@ -68,12 +69,36 @@ fn matrix() -> Matrix {
     }
     rows[2].trials[4].status = Status::Interrupted;
     rows[2].trials[4].valid = false;
-    rows[3].not_applied = vec!["pooler.cpu".into()];
+    let missing = |limit: &str| NotApplied {
+        node: "pooler".into(),
+        limit: limit.into(),
+        why: "/sys/fs/cgroup/cpu: Read-only file system".into(),
+    };
+    rows[3].not_applied = vec![missing("cpu"), missing("cpus")];
+    rows[2].not_applied = vec![missing("cpu")];
     rows[4].figures.clear();
     for it in &mut rows[4].trials {
         (it.status, it.valid) = (Status::Skipped { why: "Odyssey is not installed".into() }, false);
     }
-    Matrix { rows, baseline: Some(0), seed: 42 }
+    let judged = |measured, verdict| model::objective::Judged {
+        objective: "p99 < 200ms".into(),
+        verdict,
+        unit: model::objective::Unit::Seconds,
+        measured,
+        bound: 0.2,
+        of: 10_000,
+    };
+    let objectives = vec![
+        Tally {
+            objective: "p99 < 200ms".into(),
+            kept: 12,
+            broken: 2,
+            unknown: 1,
+            worst: Some(Worst { cell: 2, judged: judged(Some(1.032), model::objective::Verdict::Broken) }),
+        },
+        Tally { objective: "max < 1s".into(), kept: 0, broken: 0, unknown: 0, worst: None },
+    ];
+    Matrix { rows, baseline: Some(0), seed: 42, objectives, watching: Some(0.0061) }
 }
 
 /// Compares with, or with `UPDATE_EXPECT=1` writes, what stands in `expected/`.
@@ -175,6 +200,27 @@ fn findings_as_sentences() {
             trials: 2,
             of: 3,
         },
+        Finding::SlotsExhausted {
+            cell: 2,
+            refused: 7,
+            logged: 7,
+            max_connections: Some(50),
+            first_second: None,
+            trials: 3,
+            of: 3,
+        },
+        Finding::HostBound {
+            cell,
+            idle: 0.01,
+            processors: 2.0,
+            generator: Some(0.8),
+            before: Some(0.3),
+            server: Some(0.9),
+        },
+        Finding::GeneratorShare { cell: 2, used: 0.7, processors: 2.0 },
+        Finding::NotCompared { cell: 2, why: OtherWork::SlotsExhausted },
+        Finding::NotCompared { cell: 3, why: OtherWork::Errors { of_thousand: 12.3 } },
+        Finding::NotCompared { cell: 4, why: OtherWork::SlotsExhausted },
         Finding::LikeForLikeCost { cell, with, transport: Entrance::Tcp, compared },
         Finding::LikeForLikeCost { cell, with, transport: Entrance::Unix, compared: unsure },
         Finding::LikeForLikeCost { cell, with, transport: Entrance::Tls, compared: few },
@@ -244,6 +290,35 @@ fn findings_as_sentences() {
         Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17, trials: 2, of: 3 },
     ];
     golden("findings", &crate::findings::text(&all, &matrix(), 110, &En));
+}
+
+#[test]
+fn many_cells_are_few_lines() {
+    let many = |cells: &[usize]| -> String {
+        let host = |cell: &usize| Finding::HostBound {
+            cell: *cell,
+            idle: 0.0,
+            processors: 2.0,
+            generator: Some(0.5 + 0.1 * *cell as f64),
+            before: (*cell > 0).then_some(0.25),
+            server: Some(0.75),
+        };
+        crate::findings::text(&cells.iter().map(host).collect::<Vec<_>>(), &matrix(), 200, &En)
+    };
+    for (cells, expected) in [
+        (
+            &[0, 1, 2, 3, 4][..],
+            "in all cells: the generator used 0.50 to 0.90, what stands before PostgreSQL used",
+        ),
+        (&[1, 2, 3, 4, 4], "in all cells but none/8: the generator used 0.60 to 0.90"),
+        (
+            &[1, 2],
+            "session/8 (generator 0.60, before PostgreSQL 0.25, PostgreSQL 0.75); session/200 (generator",
+        ),
+    ] {
+        let seen = many(cells).replace("\n  ", " ");
+        assert!(seen.contains(expected), "{seen}");
+    }
 }
 
 #[test]

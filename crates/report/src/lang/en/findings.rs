@@ -1,149 +1,232 @@
 //! English: findings.
+//!
+//! Findings that share their [`group`] are one paragraph: what they have in common, then cell by cell what they do not.
 
 use super::matrix::{entrance, mode};
 use super::time;
 use model::Nanos;
-use model::finding::{Compared, Finding};
-use model::matrix::Verdict;
+use model::finding::{Compared, Finding, OtherWork};
 use model::plan::Entrance;
 
-pub fn sentence(it: &Finding, names: &[String]) -> String {
-    let name = |cell: &usize| names.get(*cell).map_or("?", String::as_str);
+/// More cells than this are told by their ranges, where each cell's figures stand in the matrix.
+const MANY: usize = 4;
+
+/// What findings of one paragraph have in common, as its beginning.
+pub fn group(it: &Finding) -> String {
     match it {
-        Finding::SlotsExhausted { cell, refused, logged, max_connections, first_second, trials, of } => {
+        Finding::SlotsExhausted { max_connections, .. } => {
             let slots = max_connections.map_or(String::new(), |it| format!(" (max_connections {it})"));
-            let first = first_second.map_or(String::new(), |it| format!(", first in second {it}"));
-            format!(
-                "{}: PostgreSQL's slots ran out{slots}: clients were refused {refused} times with 53300, its log tells \
-                 {logged}{first}; in {trials} of {of} trials",
-                name(cell)
-            )
+            format!("PostgreSQL's slots ran out{slots}")
         }
-        Finding::ClientsStarved { cell, served, without, clients, pool, jain, mean } => {
-            let pool = pool
-                .map_or(String::new(), |(it, size)| format!(" behind a pool of {size} in {} mode", mode(it)));
-            format!(
-                "{}: {served} of {clients} clients were served{pool}; {without} got nothing. The average of {mean:.1} \
-                 transactions per client hides it (Jain's index {jain:.2})",
-                name(cell)
-            )
+        Finding::ClientsStarved { pool: None, .. } => {
+            "clients got nothing, or hardly anything, and the average hides it".to_owned()
         }
-        Finding::LikeForLikeCost { cell, with, transport, compared } => format!(
-            "{} beside {}, {} on every hop: {}",
-            name(cell),
-            name(with),
-            entrance(*transport),
-            cost(compared)
+        Finding::ClientsStarved { pool: Some((it, size)), .. } => format!(
+            "behind a pool of {size} in {} mode clients got nothing, or hardly anything, and the average hides it",
+            mode(*it)
         ),
-        Finding::UnlikeComparison { cell, with, transports, with_transport, compared, like } => format!(
-            "{} beside {} would say {}, but that is {} beside {}; like for like it is {}",
-            name(cell),
-            name(with),
-            percent(compared.ratio),
+        Finding::NotCompared { .. } => "left out of comparisons, because not all clients did their work".to_owned(),
+        Finding::HostBound { processors, .. } => format!(
+            "all {processors:.0} processors of this machine were busy: generator, pooler and PostgreSQL took them from \
+             each other, and cells differ also in who got them"
+        ),
+        Finding::GeneratorShare { processors, .. } => {
+            format!("the generator took a good part of this machine's {processors:.0} processors")
+        }
+        Finding::LikeForLikeCost { .. } => {
+            "throughput beside the direct cell, the same transport on every hop".to_owned()
+        }
+        Finding::UnlikeComparison { transports, with_transport, .. } => format!(
+            "beside another transport ({} beside {}) throughput would seem to change by, and like for like by",
             ways(transports),
-            entrance(*with_transport),
-            percent(*like)
+            entrance(*with_transport)
         ),
-        Finding::NoDifference { cell, with, mode: of, with_mode, compared } => format!(
-            "{} beside {}: no evidence that {} mode differs from {} mode: {}",
-            name(cell),
-            name(with),
-            mode(*of),
-            mode(*with_mode),
-            figures(compared)
+        Finding::NoDifference { .. } => "no evidence that the pool's mode changes throughput".to_owned(),
+        Finding::QueueInPooler { node, waiting: Some(_), .. } => format!(
+            "the queue stands in {node}: clients waiting by its console, the longest wait, and sessions of PostgreSQL \
+             that were busy"
         ),
-        Finding::QueueInPooler { cell, node, waiting, longest, under_way, busy } => {
-            let busy =
-                busy.map_or(String::new(), |it| format!(", while {it:.1} sessions of PostgreSQL were busy"));
-            let longest = longest.map_or(String::new(), |it| format!(", at most for {}", seconds(it)));
-            match waiting {
-                Some(waiting) => format!(
-                    "{}: the queue stands in {node}: by its console {waiting:.1} clients waited{longest}{busy}",
-                    name(cell)
-                ),
-                None => format!(
-                    "{}: the queue stands in {node}: {under_way:.1} transactions were under way{busy} (its console does \
-                     not tell waiting clients from idle ones)",
-                    name(cell)
-                ),
-            }
-        }
-        Finding::QueueInBalancer { cell, node, waiting, wait, maxconn } => {
+        Finding::QueueInPooler { node, waiting: None, .. } => format!(
+            "the queue stands in {node} (its console does not tell waiting clients from idle ones): transactions under \
+             way, and sessions of PostgreSQL that were busy"
+        ),
+        Finding::QueueInBalancer { node, maxconn, .. } => {
             let maxconn = maxconn.map_or(String::new(), |it| format!(" (maxconn {it})"));
-            let wait = wait.map_or(String::new(), |it| format!(", for {} on average", seconds(it)));
-            format!(
-                "{}: the queue stands in {node}{maxconn}: {waiting:.1} connections waited{wait}",
-                name(cell)
-            )
+            format!("the queue stands in {node}{maxconn}: connections waiting, and for how long on average")
         }
-        Finding::PoolerBound { cell, node, cpu, of_cpu, throttled, pool, lent, active } => {
-            let lent = lent.map_or(String::new(), |it| {
-                format!("its console says {it:.1} of {pool} servers are lent, but ")
-            });
+        Finding::PoolerBound { node, .. } => format!(
+            "{node}'s processor is the limit, not its pool, whatever its console says: few of the servers it has lent \
+             run a statement"
+        ),
+        Finding::PoolBound { node, .. } => format!("the pool of {node} is the limit, not its processor"),
+        Finding::ServerBound { node, .. } => format!("{node}'s processor is the limit"),
+        Finding::SessionsWait { event, .. } => format!("most active sessions of PostgreSQL waited for {event}"),
+        Finding::Deadlocks { .. } => "deadlocks per thousand transactions".to_owned(),
+        Finding::NotConcurrent { .. } => {
+            "deadlocks are no comparison where other numbers of transactions were under way in PostgreSQL".to_owned()
+        }
+        Finding::RunIsClosed { .. } => {
+            "the open test became a closed one: all clients were busy, so that arrivals waited or were dropped".to_owned()
+        }
+        Finding::ClientsLeftAfterTest { node, .. } => {
+            format!("{node} still held clients after the load had ended")
+        }
+    }
+}
+
+/// All of one group, at least one.
+pub fn paragraph(all: &[&Finding], names: &[String]) -> String {
+    let lead = group(all[0]);
+    match all[0] {
+        // What follows is a table.
+        Finding::LikeForLikeCost { .. } => format!("{lead}:"),
+        Finding::NotCompared { .. } => format!("{lead}: {}", left_out(all, names)),
+        Finding::HostBound { .. } if all.len() > MANY => format!("{lead}; {}", shares(all, names)),
+        _ => {
+            let each: Vec<String> = all.iter().map(|it| item(it, names)).collect();
+            format!("{lead}: {}", each.join("; "))
+        }
+    }
+}
+
+/// What one finding adds to its group.
+fn item(it: &Finding, names: &[String]) -> String {
+    let name = |cell: &usize| name(names, *cell);
+    match it {
+        Finding::SlotsExhausted { cell, refused, logged, first_second, trials, of, .. } => {
+            let first = first_second.map_or(String::new(), |it| format!(", first in second {it}"));
+            format!("{} (refused {refused}, by its log {logged}{first}{})", name(cell), some_of(*trials, *of))
+        }
+        Finding::ClientsStarved { cell, served, without, clients, jain, mean, .. } => format!(
+            "{} served {served} of {clients} ({without} got nothing, mean {mean:.0}, Jain {jain:.2})",
+            name(cell)
+        ),
+        Finding::NotCompared { cell, .. } | Finding::LikeForLikeCost { cell, .. } => name(cell).to_owned(),
+        Finding::HostBound { cell, generator, before, server, .. } => {
+            let told = [("generator", generator), ("before PostgreSQL", before), ("PostgreSQL", server)];
+            let each = told.iter().filter_map(|(who, it)| Some(format!("{who} {:.2}", (**it)?)));
+            format!("{} ({})", name(cell), each.collect::<Vec<_>>().join(", "))
+        }
+        Finding::GeneratorShare { cell, used, .. } => format!("{} {used:.2}", name(cell)),
+        Finding::UnlikeComparison { cell, compared, like, .. } => {
+            format!("{} {} and {}", name(cell), percent(compared.ratio), percent(*like))
+        }
+        Finding::NoDifference { cell, with, mode: of, with_mode, compared } => {
+            let (mine, other) = (name(cell), name(with));
+            // Where the label is not the mode itself.
+            let modes = match mine.contains(mode(*of)) && other.contains(mode(*with_mode)) {
+                true => String::new(),
+                false => format!(" ({} beside {})", mode(*of), mode(*with_mode)),
+            };
+            format!("{mine} beside {other}{modes} {}", figures(compared))
+        }
+        Finding::QueueInPooler { cell, waiting, longest, under_way, busy, .. } => {
+            let [longest, busy] = [longest.map(seconds), busy.map(|it| format!("{it:.1} busy"))]
+                .map(|it| it.unwrap_or_default());
+            let figures = [format!("{:.1}", waiting.unwrap_or(*under_way)), longest, busy];
+            let known: Vec<String> = figures.into_iter().filter(|it| !it.is_empty()).collect();
+            format!("{} {}", name(cell), known.join(", "))
+        }
+        Finding::QueueInBalancer { cell, waiting, wait, .. } => {
+            let wait = wait.map_or(String::new(), |it| format!(", {}", seconds(it)));
+            format!("{} {waiting:.1}{wait}", name(cell))
+        }
+        Finding::PoolerBound { cell, cpu, of_cpu, throttled, pool, lent, active, .. } => {
+            let lent = lent.map_or(String::new(), |it| format!(", {it:.1} of {pool} lent"));
             format!(
-                "{}: {node} is the limit, not its pool: it used {cpu:.2} of {of_cpu} CPU{}; {lent}only {active:.1} of \
-                 them ran a statement",
+                "{} ({cpu:.2} of {of_cpu} CPU{}{lent}, {active:.1} running)",
                 name(cell),
                 held_back(*throttled)
             )
         }
-        Finding::PoolBound { cell, node, pool, lent, busy, cpu, of_cpu } => format!(
-            "{}: the pool of {node} is the limit: {lent:.1} of {pool} servers were lent, {busy:.1} busy in PostgreSQL; \
-             {node} used {cpu:.2} of {of_cpu} CPU",
+        Finding::PoolBound { cell, pool, lent, busy, cpu, of_cpu, .. } => format!(
+            "{} ({lent:.1} of {pool} lent, {busy:.1} busy in PostgreSQL, {cpu:.2} of {of_cpu} CPU)",
             name(cell)
         ),
-        Finding::ServerBound { cell, node, cpu, of_cpu, throttled } => format!(
-            "{}: {node}'s processor is the limit: it used {cpu:.2} of {of_cpu} CPU{}",
-            name(cell),
-            held_back(*throttled)
-        ),
-        Finding::SessionsWait { cell, event, share, active } => format!(
-            "{}: {:.0} % of {active:.1} active sessions waited for {event}",
-            name(cell),
-            100.0 * share
-        ),
+        Finding::ServerBound { cell, cpu, of_cpu, throttled, .. } => {
+            format!("{} ({cpu:.2} of {of_cpu} CPU{})", name(cell), held_back(*throttled))
+        }
+        Finding::SessionsWait { cell, share, active, .. } => {
+            format!("{} {:.0} % of {active:.1}", name(cell), 100.0 * share)
+        }
         Finding::Deadlocks { cell, of_thousand, interval, runs } => {
             let interval =
                 interval.map_or(String::new(), |(low, high)| format!(" (95 %: {low:.2} to {high:.2})"));
-            format!(
-                "{}: {of_thousand:.2} deadlocks per thousand transactions{interval}, {}",
-                name(cell),
-                count(*runs, "run")
-            )
+            format!("{} {of_thousand:.2}{interval}, {}", name(cell), count(*runs, "run"))
         }
-        Finding::NotConcurrent { cell, with, busy, with_busy } => format!(
-            "{} beside {}: their deadlocks are no comparison: {busy:.1} and {with_busy:.1} transactions were under way \
-             in PostgreSQL",
-            name(cell),
-            name(with)
-        ),
+        Finding::NotConcurrent { cell, with, busy, with_busy } => {
+            format!("{} {busy:.1} beside {} {with_busy:.1}", name(cell), name(with))
+        }
         Finding::RunIsClosed { cell, arrivals, waited, dropped, in_flight_max, trials, of } => format!(
-            "{}: the open test became a closed one in {trials} of {of} trials: all {in_flight_max} clients were busy; of \
-             {arrivals} arrivals {waited} waited for one, {dropped} were dropped",
-            name(cell)
-        ),
-        Finding::ClientsLeftAfterTest { cell, node, clients, trials, of } => format!(
-            "{}: {node} still held {} after the load had ended, in {trials} of {of} trials",
+            "{} (of {arrivals} arrivals {waited} waited for one of {in_flight_max} clients, {dropped} were dropped{})",
             name(cell),
-            count(*clients as u32, "client")
+            some_of(*trials, *of)
         ),
+        Finding::ClientsLeftAfterTest { cell, clients, trials, of, .. } => {
+            format!("{} {clients}{}", name(cell), some_of(*trials, *of))
+        }
     }
 }
 
-fn cost(it: &Compared) -> String {
-    match it.verdict {
-        Verdict::NoEvidence => format!("no evidence of a difference: {}", figures(it)),
-        Verdict::TooFewRuns => format!("too few runs to tell; {}", figures(it)),
-        Verdict::Lower | Verdict::Higher => figures(it),
-    }
+fn name(names: &[String], cell: usize) -> &str {
+    names.get(cell).map_or("?", String::as_str)
 }
 
-/// `throughput -15.6 % (95 %: -16.1 to -15.3 %), 5 and 5 runs, p 0.008`.
+/// Cells by what they are left out for.
+fn left_out(all: &[&Finding], names: &[String]) -> String {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for finding in all {
+        let Finding::NotCompared { cell, why } = finding else { continue };
+        let name = name(names, *cell);
+        let (why, cell) = match why {
+            OtherWork::SlotsExhausted => ("slots ran out in", name.to_owned()),
+            OtherWork::ClientsStarved => ("clients starved in", name.to_owned()),
+            OtherWork::Errors { of_thousand } => {
+                ("more than 1 % failed in", format!("{name} ({:.1} %)", of_thousand / 10.0))
+            }
+        };
+        match reasons.iter_mut().find(|it| it.0 == why) {
+            Some(known) => known.1.push(cell),
+            None => reasons.push((why, vec![cell])),
+        }
+    }
+    let each = reasons.iter().map(|(why, cells)| format!("{why} {}", cells.join(", ")));
+    each.collect::<Vec<_>>().join("; ")
+}
+
+/// Which cells of a full machine, and who used how much of it.
+fn shares(all: &[&Finding], names: &[String]) -> String {
+    let mut full = vec![false; names.len()];
+    let mut used: [Vec<f64>; 3] = Default::default();
+    for finding in all {
+        let Finding::HostBound { cell, generator, before, server, .. } = finding else { continue };
+        full.get_mut(*cell).into_iter().for_each(|it| *it = true);
+        [generator, before, server].iter().zip(&mut used).for_each(|(it, used)| used.extend(it.iter()));
+    }
+    let those =
+        |which: bool| (0..full.len()).filter(|it| full[*it] == which).map(|it| names[it].as_str()).collect();
+    let (with, without): (Vec<&str>, Vec<&str>) = (those(true), those(false));
+    let cells = match without.len() {
+        0 => "in all cells".to_owned(),
+        n if n < with.len() => format!("in all cells but {}", without.join(", ")),
+        _ => format!("in {}", with.join(", ")),
+    };
+    let range = |(who, used): (&str, &Vec<f64>)| {
+        let least = used.iter().copied().min_by(f64::total_cmp)?;
+        let most = used.iter().copied().max_by(f64::total_cmp)?;
+        Some(format!("{who} used {least:.2} to {most:.2}"))
+    };
+    let who = ["the generator", "what stands before PostgreSQL", "PostgreSQL"];
+    let ranges: Vec<String> = who.into_iter().zip(&used).filter_map(range).collect();
+    format!("{cells}: {}", ranges.join(", "))
+}
+
+/// `-15.6 % (95 %: -16.1 to -15.3 %)`.
 fn figures(it: &Compared) -> String {
     let interval = it.interval.map_or(String::new(), |(low, high)| {
         format!(" (95 %: {} to {})", percent(low).trim_end_matches(" %"), percent(high))
     });
-    format!("throughput {}{interval}, {} and {} runs, p {:.3}", percent(it.ratio), it.runs.0, it.runs.1, it.p)
+    format!("{}{interval}", percent(it.ratio))
 }
 
 /// A ratio as a change, `-15.6 %`.
@@ -153,12 +236,24 @@ fn percent(ratio: f64) -> String {
     format!("{sign}{:.1} %", change.abs())
 }
 
+/// Each kind once.
 fn ways(all: &[Entrance]) -> String {
-    all.iter().map(|it| entrance(*it)).collect::<Vec<_>>().join(" and ")
+    let mut kinds: Vec<&str> = Vec::new();
+    all.iter().map(|it| entrance(*it)).for_each(|it| {
+        if !kinds.contains(&it) {
+            kinds.push(it);
+        }
+    });
+    kinds.join(" and ")
+}
+
+/// Nothing where it was in all trials.
+fn some_of(trials: u32, of: u32) -> String {
+    if trials == of { String::new() } else { format!(", in {trials} of {of} trials") }
 }
 
 fn held_back(throttled: Option<f64>) -> String {
-    throttled.map_or(String::new(), |it| format!(" and was held back in {:.0} % of the periods", 100.0 * it))
+    throttled.map_or(String::new(), |it| format!(", held back in {:.0} % of periods", 100.0 * it))
 }
 
 fn seconds(it: f64) -> String {

@@ -1,6 +1,6 @@
 //! English: what stands in a matrix and below it.
 
-use model::matrix::{Figure, Hop, Placement, Status, Verdict};
+use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
 use model::plan::{Entrance, PoolMode};
 
 pub fn figure(it: Figure) -> &'static str {
@@ -80,7 +80,14 @@ pub fn status(it: &Status) -> String {
     }
 }
 
-pub fn legend(baseline: Option<&str>, seed: u64) -> String {
+/// Of one reason.
+pub fn not_applied(limits: &[&NotApplied]) -> String {
+    let each: Vec<String> = limits.iter().map(|it| format!("{}.{}", it.node, it.limit)).collect();
+    let why = limits.first().map_or("", |it| it.why.as_str());
+    format!("figures are without limits that could not be applied: {}: {why}", each.join(", "))
+}
+
+pub fn legend(baseline: Option<&str>, seed: u64, too_few: bool) -> String {
     let beside = match baseline {
         Some(baseline) => format!(
             "; ratio: to {baseline}, by a permutation test of the trials at a false discovery rate of 5 %, intervals \
@@ -88,5 +95,9 @@ pub fn legend(baseline: Option<&str>, seed: u64) -> String {
         ),
         None => String::new(),
     };
-    format!("medians of the valid trials and their 95 % intervals{beside}")
+    let too_few = match too_few {
+        true => "; fewer than four trials of each cell are too few to show any difference",
+        false => "",
+    };
+    format!("medians of the valid trials and their 95 % intervals{beside}{too_few}")
 }

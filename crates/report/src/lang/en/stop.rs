@@ -2,7 +2,7 @@
 
 use super::time;
 use model::Nanos;
-use model::objective::{Judged, Unit, Verdict};
+use model::objective::{Judged, Tally, Unit, Verdict};
 use model::stop::{Difference, Fired};
 
 pub fn fired(it: &Fired) -> String {
@@ -45,23 +45,61 @@ pub fn difference(it: &Difference) -> String {
 }
 
 pub fn judged(it: &Judged) -> String {
+    match (it.verdict, measured(it)) {
+        (Verdict::Kept, Some(measured)) => format!("kept: {}: {measured}", it.objective),
+        (Verdict::Broken, Some(measured)) => format!("BROKEN: {}: {measured}", it.objective),
+        (Verdict::Broken, None) => format!("BROKEN: {}: a lower quantile is above already", it.objective),
+        (Verdict::Kept | Verdict::Unknown, _) => {
+            format!(
+                "unknown: {}: {} {} are too few to tell; run longer",
+                it.objective,
+                it.of,
+                samples(it.unit)
+            )
+        }
+    }
+}
+
+/// `p99 < 200ms: kept in 20 trials, BROKEN in 2, unknown in 1; worst in session/200: 1.03 s of 2345 samples`.
+pub fn tally(it: &Tally, names: &[String]) -> String {
+    let counts = [("kept", it.kept), ("BROKEN", it.broken), ("unknown", it.unknown)];
+    let told: Vec<String> = counts
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .enumerate()
+        .map(|(first, (what, count))| match (first, *count) {
+            (0, 1) => format!("{what} in 1 trial"),
+            (0, count) => format!("{what} in {count} trials"),
+            (_, count) => format!("{what} in {count}"),
+        })
+        .collect();
+    if told.is_empty() {
+        return format!("{}: no trial was measured", it.objective);
+    }
+    let worst = it.worst.as_ref().map_or(String::new(), |it| {
+        let name = names.get(it.cell).map_or("?", String::as_str);
+        let figure = measured(&it.judged).unwrap_or_else(|| "a lower quantile is above already".to_owned());
+        let of = if name.is_empty() { String::new() } else { format!(" in {name}") };
+        format!("; worst{of}: {figure}")
+    });
+    format!("{}: {}{worst}", it.objective, told.join(", "))
+}
+
+/// `12.3 ms of 10000 samples`.
+fn measured(it: &Judged) -> Option<String> {
     let figure = |value: f64| match it.unit {
         Unit::Seconds => time(Nanos::from_secs_f64(value)),
         Unit::Share => format!("{:.3} %", 100.0 * value),
         Unit::PerSecond => format!("{value:.1}/s"),
     };
-    let of = match it.unit {
+    it.measured.map(|value| format!("{} of {} {}", figure(value), it.of, samples(it.unit)))
+}
+
+/// What an objective's figure was computed from.
+fn samples(it: Unit) -> &'static str {
+    match it {
         Unit::Seconds => "samples",
         Unit::Share => "arrivals",
         Unit::PerSecond => "transactions",
-    };
-    let measured = it.measured.map(|value| format!("{} of {} {of}", figure(value), it.of));
-    match (it.verdict, measured) {
-        (Verdict::Kept, Some(measured)) => format!("kept: {}: {measured}", it.objective),
-        (Verdict::Broken, Some(measured)) => format!("BROKEN: {}: {measured}", it.objective),
-        (Verdict::Broken, None) => format!("BROKEN: {}: a lower quantile is above already", it.objective),
-        (Verdict::Kept | Verdict::Unknown, _) => {
-            format!("unknown: {}: {} {of} are too few to tell; run longer", it.objective, it.of)
-        }
     }
 }

@@ -1,0 +1,53 @@
+//! Did the machine have a processor to spare?
+
+use super::samples::{self, HOST_CPU, growth, processors};
+use super::{Cell, Finding, TrialFacts};
+use model::Sample;
+
+/// The machine's name as a node.
+const HOST: &str = "host";
+/// Below this share of its processor time the machine is full.
+const IDLE: f64 = 0.05;
+/// Above this share of the machine the generator is no bystander.
+const LARGE: f64 = 0.3;
+/// Kinds of time in which a processor could have worked for somebody.
+const FREE: [&str; 2] = ["idle", "iowait"];
+
+/// Where the machine is full, the generator's share is told with it.
+pub(super) fn host(cell: &Cell<'_>) -> Option<Finding> {
+    let processors = cell.median(|it| all(it.samples))?;
+    let idle = cell.median(|it| idle(it.samples))?;
+    let generator = cell.median(generator);
+    if idle < IDLE {
+        let server = cell.median(|it| samples::processors(it.samples, &it.server()?.name));
+        let (cell, before) = (cell.number, cell.median(before));
+        return Some(Finding::HostBound { cell, idle, processors, generator, before, server });
+    }
+    let used = generator.filter(|it| *it > LARGE * processors)?;
+    Some(Finding::GeneratorShare { cell: cell.number, used, processors })
+}
+
+/// By the generator's own account: its threads are told apart from those that watch, and from what it has started.
+fn generator(trial: &TrialFacts<'_>) -> Option<f64> {
+    let it = trial.valid()?;
+    let counts = &it.total.counts;
+    let executed = (counts.ok + counts.failed + counts.unknown) as f64;
+    let each = it.generator.per_transaction?;
+    Some(executed * (each.user + each.system).as_secs_f64() / it.window.as_secs_f64())
+}
+
+/// Processors used by what stands before PostgreSQL; `None` where nothing does.
+pub fn before(trial: &TrialFacts<'_>) -> Option<f64> {
+    let each = trial.before().iter().map(|node| processors(trial.samples, &node.name));
+    each.collect::<Option<Vec<f64>>>().filter(|it| !it.is_empty()).map(|it| it.iter().sum())
+}
+
+/// Processors that the machine has: whatever they did, it took time.
+fn all(samples: &[Sample]) -> Option<f64> {
+    growth(samples, HOST, HOST_CPU, |_| true).filter(|it| *it > 0.0)
+}
+
+/// Share of all processors' time.
+fn idle(samples: &[Sample]) -> Option<f64> {
+    Some(growth(samples, HOST, HOST_CPU, |it| FREE.contains(&it))? / all(samples)?)
+}
