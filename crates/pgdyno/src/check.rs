@@ -9,6 +9,7 @@ use load::{schedule, script};
 use model::plan::{Entrance, Kind, Limits, LoadModel, Node, Setup};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
+use report::lang::{En, Lang};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -183,7 +184,27 @@ pub fn overview(plan: &Plan) -> String {
     let whole = plan.lasting.iter().map(|lasting| lasting.0 as f64 * f64::from(it.repeat)).sum::<f64>() / 1e9;
     let _ = writeln!(out, "{:10}{} under load; setting up comes on top", "time", span(whole));
     let _ = writeln!(out, "{:10}{}", "seed", it.seed);
+    for remark in remarks(plan) {
+        let _ = writeln!(out, "{:10}{remark}", "note");
+    }
     out
+}
+
+/// Where a stop rule means something else than it does to Yandex.Tank: each once, with its rule.
+pub fn remarks(plan: &Plan) -> Vec<String> {
+    let mut all = Vec::new();
+    for cell in &plan.experiment.cells {
+        for text in &cell.setup.stop {
+            let warnings = analysis::rule::parse(text, &Scene::of(&cell.setup)).map(|it| it.warnings);
+            for it in warnings.unwrap_or_default() {
+                let remark = format!("{text}: {}", En.difference(&it));
+                if !all.contains(&remark) {
+                    all.push(remark);
+                }
+            }
+        }
+    }
+    all
 }
 
 fn plural(n: usize) -> &'static str {

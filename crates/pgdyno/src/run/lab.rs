@@ -5,17 +5,21 @@
 
 use crate::voice::Trouble;
 use model::plan::{Dataset, Setup, Stack};
-use stack::chain::{Chain, Problem, Step};
+use stack::chain::{Chain, Problem, Step, in_database};
 use stack::component::program::Programs;
 use stack::dataset::{self, Loaded, Loader, Stage};
-use stack::restore::{Copied, Template, Warmth, Whose};
+use stack::restore::{self, Bloat, Copied, Template, Warmth, Whose};
 use stack::supervisor::{KeeperProgram, NodeId, Supervisor};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Connections that load a dataset.
 const WORKERS: u16 = 2;
+
+/// Looking at the tables takes no longer.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything under test, and who looks after it.
 #[derive(Debug)]
@@ -82,6 +86,16 @@ impl Lab {
             self.become_(&setup.stack, tell)?;
         }
         Ok(())
+    }
+
+    /// Tables that are larger than they were before the trial. Empty also where they cannot be looked at.
+    pub fn grown(&self) -> Vec<Bloat> {
+        let (Some(filled), Some(chain)) = (&self.filled, &self.chain) else { return Vec::new() };
+        let Some(postgres) = chain.postgres() else { return Vec::new() };
+        let target =
+            in_database(postgres.admin.as_ref().unwrap_or(&postgres.entrance), &chain.users().database);
+        let now = target.open(PATIENCE).and_then(|mut it| restore::state(&mut it));
+        now.map(|it| it.bloat(&filled.template.state)).unwrap_or_default()
     }
 
     fn become_(&mut self, stack: &Stack, tell: &mut dyn FnMut(News<'_>)) -> Result<(), Hindrance> {

@@ -79,8 +79,9 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
         Err(refused) => return Ok(refused.tell("pgdyno run")),
     };
     let interrupted = on_interrupt()?;
-    let mut show = Show::new(&plan);
+    let show = Show::new(&plan);
     show.begins();
+    check::remarks(&plan).iter().for_each(|it| show.remark(it));
     let writer = create(args, &plan.experiment)?;
     let lab = Lab::start(Arc::clone(&interrupted))?;
     let mut bench = Bench { lab, writer, interrupted, show };
@@ -180,6 +181,13 @@ impl Bench {
             subject: subject.to_owned(),
             text: text.expect("plain data"),
         };
+        // What a trial leaves behind is what the next one would have met.
+        let grown = self.lab.grown().into_iter().map(|it| Note {
+            trial: Some(id),
+            subject: format!("growth of {}", it.table),
+            text: format!("{} bytes, then {}, {} dead rows", it.before, it.now, it.dead),
+        });
+        grown.for_each(|it| self.writer.note(it));
         let judged = objectives.iter().map(|it| told("objective", serde_json::to_string(it)));
         let fired_as = fired.iter().map(|it| told(result::FIRED, serde_json::to_string(it)));
         judged.chain(fired_as).for_each(|it| self.writer.note(it));

@@ -8,6 +8,7 @@ use model::plan::Cell;
 use model::{Nanos, Tick};
 use stack::chain::Step;
 use stack::dataset::Stage;
+use stack::restore::Warmth;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -60,6 +61,10 @@ impl Show {
         eprintln!("{trials} trials of {cells} cells; about {} under load", span(self.ahead));
     }
 
+    pub fn remark(&self, it: &str) {
+        eprintln!("note: {it}");
+    }
+
     pub fn trial(&mut self, position: usize, cell: usize) {
         self.ahead = self.ahead.saturating_sub(self.cells[cell].1.into());
         self.trial = Some(Trial { position, cell, begun: Instant::now(), figures: String::new() });
@@ -85,8 +90,13 @@ impl Show {
                 let (rows, took, rate) = (it.rows, it.took.as_secs_f64(), it.rows_per_second);
                 self.whole(&format!("{rows} rows loaded in {took:.1} s, {rate:.0} per second"));
             }
-            News::Restored(_) => self.line("the data is as it was"),
-            News::Warmed(_) => {}
+            News::Restored(it) => {
+                self.line(&format!("the data is as it was after {:.1} s", it.took.as_secs_f64()));
+            }
+            News::Warmed(Warmth::NotCold) => {
+                self.whole("the caches stay warm: neither the server nor its files are ours");
+            }
+            News::Warmed(_) => self.line("the caches are ready"),
         }
     }
 
