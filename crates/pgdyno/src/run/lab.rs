@@ -98,6 +98,14 @@ impl Lab {
         now.map(|it| it.bloat(&filled.template.state)).unwrap_or_default()
     }
 
+    /// What of the chain has ended though it was not asked to, and how: `pooler was ended by signal 9 in mid-trial`.
+    pub fn ended(&mut self) -> Vec<String> {
+        let nodes = self.chain().nodes().iter().filter_map(|it| Some((it.plan.name.clone(), it.node?)));
+        let nodes: Vec<(String, NodeId)> = nodes.collect();
+        let ended = |(name, id)| Some(format!("{name} {} in mid-trial", self.supervisor.ended(id)?));
+        nodes.into_iter().filter_map(ended).collect()
+    }
+
     fn become_(&mut self, stack: &Stack, tell: &mut dyn FnMut(News<'_>)) -> Result<(), Hindrance> {
         let tell = &mut |it: Step<'_>| tell(News::Chain(it));
         match &mut self.chain {

@@ -1,9 +1,9 @@
 //! `pgdyno run`: an experiment file, from the first check to the last figure.
 
-mod lab;
+pub mod lab;
 pub mod result;
 mod show;
-mod trial;
+pub mod trial;
 mod watch;
 pub mod workload;
 
@@ -114,6 +114,8 @@ struct Bench {
 struct Ended {
     status: Status,
     reason: Option<String>,
+    /// Whether there is anything to show of it.
+    measured: bool,
     valid: bool,
     broken: bool,
 }
@@ -173,7 +175,7 @@ impl Bench {
             Err(why) => return hindered(why),
         };
         self.show.measured(&done);
-        let Done { measured, summary, objectives, fired, watching } = done;
+        let Done { measured, summary, objectives, fired, ended, watching } = done;
         let text = format!("{:.4}", watching.share());
         self.writer.note(Note { trial: Some(id), subject: "monitoring".to_owned(), text });
         let told = |subject: &str, text: serde_json::Result<String>| Note {
@@ -193,8 +195,13 @@ impl Bench {
         judged.chain(fired_as).for_each(|it| self.writer.note(it));
         let (status, reason) = match (&fired, self.writer.trouble()) {
             (_, Some(it)) => (Status::Failed, Some(trouble(it))),
-            (Some(it), None) => (Status::Stopped, Some(format!("{} at second {}", it.rule, it.at_second))),
+            (Some(it), None) => {
+                let rule = format!("{} at second {}", it.rule, it.at_second);
+                (Status::Stopped, Some([vec![rule], ended].concat().join("; ")))
+            }
             (None, None) if self.interrupted.load(Ordering::Relaxed) => (Status::Interrupted, None),
+            // Half a trial had another system than the other half.
+            (None, None) if !ended.is_empty() => (Status::Failed, Some(ended.join("; "))),
             (None, None) => (Status::Complete, None),
         };
         let valid = summary.validity.valid;
@@ -205,7 +212,7 @@ impl Bench {
             valid: Some(valid),
             measured: Some(measured),
         };
-        (Ended { status, reason, valid, broken }, end)
+        (Ended { status, reason, measured: true, valid, broken }, end)
     }
 }
 
@@ -218,12 +225,12 @@ fn hindered(why: Hindrance) -> (Ended, End) {
     };
     let outcome = Outcome { status, reason: reason.clone(), ended_ms: now_ms() };
     let end = End { outcome, summary: None, valid: None, measured: None };
-    (Ended { status, reason, valid: true, broken: false }, end)
+    (Ended { status, reason, measured: false, valid: true, broken: false }, end)
 }
 
 fn verdict(strict: bool, status: Status, trials: &[Ended]) -> u8 {
     let any = |of: fn(&Ended) -> bool| trials.iter().any(of);
-    if !any(|it| matches!(it.status, Status::Complete | Status::Stopped)) {
+    if !any(|it| it.measured) {
         COULD_NOT
     } else if status != Status::Complete || any(|it| it.status == Status::Failed) {
         ERRORS

@@ -19,6 +19,7 @@ use store::Status;
 pub struct Show {
     terminal: bool,
     trials: usize,
+    seed: u64,
     /// By cell: its name, and how long one trial of it lasts under load.
     cells: Vec<(String, Nanos)>,
     /// Under load, of trials still to come after the one that runs.
@@ -47,6 +48,7 @@ impl Show {
         Show {
             terminal: std::io::stderr().is_terminal(),
             trials: cells.len() * experiment.repeat as usize,
+            seed: experiment.seed,
             cells,
             ahead: Duration::from_nanos(once * u64::from(experiment.repeat)),
             begun: Instant::now(),
@@ -57,8 +59,11 @@ impl Show {
     }
 
     pub fn begins(&self) {
-        let (trials, cells) = (self.trials, self.cells.len());
-        eprintln!("{trials} trials of {cells} cells; about {} under load", span(self.ahead));
+        let (trials, cells, seed) = (self.trials, self.cells.len(), self.seed);
+        eprintln!(
+            "{trials} trials of {cells} cells in the order of seed {seed}; about {} under load",
+            span(self.ahead)
+        );
     }
 
     pub fn remark(&self, it: &str) {

@@ -39,6 +39,8 @@ pub struct Done {
     pub summary: Summary,
     pub objectives: Vec<Judged>,
     pub fired: Option<Fired>,
+    /// What ended meanwhile though nobody asked it to, and how.
+    pub ended: Vec<String>,
     /// What watching cost.
     pub watching: Cost,
 }
@@ -66,7 +68,7 @@ pub fn run(
         // Requests of its own, so that the trial does not ask again for what it has just warmed.
         let Loaded { ready, .. } = prepare(&warming(setup), !seed)?;
         let warmed = measure::run(&ready, Clock::start(), &mut Blind, interrupted);
-        drop(warmed.map_err(|it| hindered(&it))?);
+        drop(warmed.map_err(|it| hindered(&it, None))?);
     }
     let Loaded { ready, plan } = prepare(setup, seed)?;
     let scene = Scene::of(setup);
@@ -82,8 +84,10 @@ pub fn run(
     // Poolers take note of clients that have left.
     std::thread::sleep(SETTLE);
     let watching = sampler.stop();
+    let refused = eyes.refused();
     let fired = eyes.finish();
-    let measured = measured.map_err(|it| hindered(&it))?;
+    let ended = lab.ended();
+    let measured = measured.map_err(|it| hindered(&it, refused.as_deref()))?;
     let summary = analysis::summarise(&measured, server(lab.chain()), plan);
     let operations = &scene.operations;
     let objectives = setup
@@ -91,7 +95,7 @@ pub fn run(
         .iter()
         .map(|it| objective::parse(it, operations).expect("it was checked").judge(&summary));
     let objectives = objectives.collect();
-    Ok(Done { measured, summary, objectives, fired, watching })
+    Ok(Done { measured, summary, objectives, fired, ended, watching })
 }
 
 /// The same load for the time of the warm-up, as hard as it becomes.
@@ -111,10 +115,14 @@ struct Blind;
 
 impl Watch for Blind {}
 
-fn hindered(why: &Unmeasured) -> Hindrance {
+/// `refused`: what the first client was told that could not connect.
+fn hindered(why: &Unmeasured, refused: Option<&str>) -> Hindrance {
     match why {
         Unmeasured::System(error) => Hindrance::Failed(format!("the load could not begin: {error}")),
-        Unmeasured::NobodyConnected => Hindrance::Failed("no client could connect".to_owned()),
+        Unmeasured::NobodyConnected => {
+            let why = refused.map_or(String::new(), |it| format!(": {it}"));
+            Hindrance::Failed(format!("no client could connect{why}"))
+        }
         Unmeasured::Stopped => Hindrance::Stopped,
     }
 }

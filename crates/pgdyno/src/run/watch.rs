@@ -48,6 +48,8 @@ pub struct Eyes<'a> {
     in_flight: u64,
     /// Samples that came since the last tick.
     fresh: Vec<Sample>,
+    /// What the first client was told that could not connect.
+    refused: Option<String>,
 }
 
 impl<'a> Eyes<'a> {
@@ -61,8 +63,21 @@ impl<'a> Eyes<'a> {
         (stop, interrupted): (&'a AtomicBool, &'a AtomicBool),
     ) -> Eyes<'a> {
         let (second, in_flight, fresh) = (0, 0, Vec::new());
-        let fired = None;
-        Eyes { observations, rules, store, show, since, stop, interrupted, fired, second, in_flight, fresh }
+        let (fired, refused) = (None, None);
+        Eyes {
+            observations,
+            rules,
+            store,
+            show,
+            since,
+            stop,
+            interrupted,
+            fired,
+            second,
+            in_flight,
+            fresh,
+            refused,
+        }
     }
 
     /// After the last look of the probes. What a rule said, if one did.
@@ -71,6 +86,11 @@ impl<'a> Eyes<'a> {
         let (writer, trial) = self.store;
         writer.samples(trial, self.fresh);
         self.fired
+    }
+
+    /// What the first client was told that could not connect.
+    pub fn refused(&self) -> Option<String> {
+        self.refused.clone()
     }
 
     /// Takes what the probes have sent.
@@ -138,6 +158,9 @@ impl Watch for Eyes<'_> {
 
     /// The first of each code is told; all are counted elsewhere.
     fn said(&mut self, said: Said) {
+        if let (None, Said::Refused { message, .. }) = (&self.refused, &said) {
+            self.refused = message.lines().next().map(str::to_owned);
+        }
         match said {
             Said::Refused { code, message, .. } | Said::Failed { code, message, .. } => {
                 let first = message.lines().next().unwrap_or_default().to_owned();
