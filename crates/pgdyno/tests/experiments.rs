@@ -1,0 +1,16 @@
+//! Does `pgdyno run` do what an experiment file says, on real systems, and end well whatever happens?
+//!
+//! Each test runs the program as a user does, in a folder of its own, and reads what it printed and stored. `./x test`
+//! installs PostgreSQL, PgBouncer and HAProxy where they are missing, and unpacks Odyssey where that is possible.
+
+mod experiments {
+    mod attach;
+    mod disk;
+    mod ends;
+    mod faults;
+    mod order;
+    mod shipped;
+    mod stand;
+    mod stops;
+    mod ways;
+}

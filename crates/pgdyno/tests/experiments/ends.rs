@@ -1,0 +1,80 @@
+//! However a run ends: what was measured is kept, and nothing else remains.
+
+use super::stand::{Bench, by_signal, counts, groups, is_root, trials, until};
+use rustix::process::{Signal, kill_process};
+use store::{Run, State, Status};
+
+const LONG: &str = "
+stack: { pooler: { kind: pgbouncer, size: 5, limits: { cpu: 0.5 } }, postgres: {} }
+operations: { one: { sql: SELECT 1 } }
+load: { model: closed, clients: 2, duration: 10m }
+repeat: 2
+";
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_shows_it() {
+    let bench = Bench::new("interrupted", LONG);
+    let mut running = bench.begin(&[]);
+    running.measures(1);
+    running.signal(Signal::INT);
+    let ended = running.end();
+    ended.expect(2);
+    let run = bench.stored();
+    assert_eq!(run.state().expect("it is whole").status(), Some(Status::Interrupted));
+    let stored = trials(&run);
+    assert_eq!(stored.len(), 1, "no further trial began");
+    assert_eq!(stored[0].1, Status::Interrupted);
+    assert!(counts(&run, 1).ok > 0);
+    assert!(ended.err.contains(" tps, ") && ended.err.contains(", interrupted"), "{}", ended.err);
+    bench.clears();
+}
+
+/// The server answers nobody, so the end of what is under way is waited for; not after the second one.
+#[test]
+fn a_second_ctrl_c_ends_at_once() {
+    let bench = Bench::new("twice", &LONG.replace("SELECT 1", "SELECT pg_sleep(600)"));
+    let mut running = bench.begin(&[]);
+    running.measures(1);
+    running.signal(Signal::INT);
+    kill_process(running.pid(), Signal::INT).expect("it runs");
+    let ended = running.end();
+    assert!(by_signal(&ended, Signal::INT), "{:?}", ended.status);
+    assert_eq!(ended.out, "");
+    bench.clears();
+    assert_eq!(bench.stored().state().expect("it opens"), State::Lost);
+}
+
+#[test]
+fn a_kill_leaves_nothing_and_the_file_opens() {
+    let bench = Bench::new("shot", LONG);
+    let mut running = bench.begin(&[]);
+    running.measures(1);
+    let keeper = running.keeper();
+    if is_root() {
+        assert!(!groups(keeper).is_empty(), "a limit makes a control group");
+    }
+    kill_process(running.pid(), Signal::KILL).expect("it runs");
+    assert!(by_signal(&running.end(), Signal::KILL));
+    bench.clears();
+    until("control groups are gone", || match &groups(keeper)[..] {
+        [] => Ok(()),
+        left => Err(format!("{left:?}")),
+    });
+    let run = bench.stored();
+    assert_eq!(run.state().expect("it opens"), State::Lost);
+    assert!(counts(&run, 1).ok > 0, "all but the last second is there");
+}
+
+#[test]
+fn two_runs_do_not_meet() {
+    let yaml = LONG.replace("10m", "1s");
+    let benches = ["one", "two"].map(|name| Bench::new(name, &yaml));
+    let running = benches.each_ref().map(|it| it.begin(&["--json"]));
+    let ended = running.map(|it| it.end());
+    for (bench, ended) in benches.iter().zip(&ended) {
+        ended.expect(0);
+        let run: Run = bench.stored();
+        assert!(trials(&run).iter().all(|it| it.1 == Status::Complete), "{}", ended.err);
+        assert_eq!((counts(&run, 1).failed, counts(&run, 2).failed), (0, 0));
+    }
+}

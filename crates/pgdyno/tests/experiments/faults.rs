@@ -1,0 +1,49 @@
+//! A pooler that is killed in mid-run.
+
+use super::stand::{Bench, Ended, counts, trials};
+use rustix::process::{Signal, kill_process};
+use store::{Run, Status};
+
+const POOLED: &str = "
+stack: { pooler: { kind: pgbouncer, mode: transaction, size: 5 }, postgres: {} }
+operations: { slow: { sql: SELECT pg_sleep(0.01) } }
+load: { model: closed, clients: 4, duration: 3s }
+repeat: 2
+";
+
+/// Runs it, and kills the pooler of the first trial when a second of it has passed.
+fn killed(arguments: &[&str]) -> (Ended, Run) {
+    let bench = Bench::new("killed", POOLED);
+    let mut running = bench.begin(arguments);
+    running.measures(1);
+    kill_process(bench.process("pgbouncer"), Signal::KILL).expect("it runs");
+    let ended = running.end();
+    let run = bench.stored();
+    (ended, run)
+}
+
+#[test]
+fn the_trial_goes_on_and_the_next_one_has_a_new_pooler() {
+    let (ended, run) = killed(&[]);
+    let stored = trials(&run);
+    let [(_, first, why), (_, second, _)] = &stored[..] else { panic!("two trials") };
+    assert_eq!((*first, *second), (Status::Failed, Status::Complete), "{}", ended.err);
+    assert_eq!(why, "pooler was ended by signal 9 in mid-trial");
+    ended.expect(2);
+    let (first, second) = (counts(&run, 1), counts(&run, 2));
+    // The trial lasted to its end; what was under way may have been done, and nobody could connect any more.
+    assert!(first.seconds >= 3 && first.ok > 0, "{first:?}");
+    assert!((1..=4).contains(&first.unknown), "{first:?}");
+    assert!(first.refused.iter().any(|it| it.0 == "net 111"), "{first:?}");
+    assert!(second.ok > 0 && second.unknown == 0 && second.refused.is_empty(), "{second:?}");
+}
+
+#[test]
+fn a_rule_sees_it() {
+    let (ended, run) =
+        killed(&["--set", "stop=[\"net(xx,1,1)\"]", "--set", "load.duration=10m", "--set", "repeat=1"]);
+    let (_, status, reason) = trials(&run).remove(0);
+    assert_eq!(status, Status::Stopped, "{}", ended.err);
+    assert!(reason.starts_with("net(xx,1,1) at second "), "{reason}");
+    ended.expect(0);
+}

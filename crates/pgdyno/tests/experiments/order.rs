@@ -1,0 +1,84 @@
+//! One seed decides the order; every trial begins from the same state; values can be changed from outside.
+
+use super::stand::{BARE, Bench, counts, trials};
+use model::plan::{Experiment, LoadModel};
+use serde::Deserialize;
+use store::{Run, Status};
+
+const CELLS: &str = "
+stack: { postgres: {} }
+operations: { one: { sql: SELECT 1 } }
+load: { model: closed, clients: 1, duration: 50ms }
+matrix: { load.clients: [1, 2, 3, 4] }
+repeat: 2
+quick: { repeat: 1, load.clients: [3, 1] }
+";
+
+/// The cells in the order in which they were measured.
+fn order(run: &Run) -> Vec<String> {
+    trials(run).into_iter().map(|it| it.0.label[0].1.clone()).collect()
+}
+
+#[test]
+fn one_seed_decides_the_order() {
+    let bench = Bench::new("order", CELLS);
+    let of = |arguments: &[&str]| {
+        let ended = bench.run(arguments);
+        ended.expect(0);
+        (order(&bench.stored()), ended.err)
+    };
+    let (first, told) = of(&["--set", "seed=7"]);
+    let (second, _) = of(&["--set", "seed=7"]);
+    assert_eq!(first, second);
+    assert!(told.contains("in the order of seed 7"), "{told}");
+    let mut sorted = [&first[..4], &first[4..]].map(<[_]>::to_vec);
+    sorted.iter_mut().for_each(|it| it.sort());
+    assert_eq!(sorted, [["1", "2", "3", "4"], ["1", "2", "3", "4"]], "each repetition has all cells");
+    assert_ne!(first[..4], ["1", "2", "3", "4"], "seed 7 does not happen to leave them in order");
+    let (quick, _) = of(&["--quick", "--set", "seed=7"]);
+    assert_eq!(quick.len(), 2);
+}
+
+#[test]
+fn values_are_set_from_outside() {
+    let bench = Bench::new("set", BARE);
+    let arguments = ["load.clients=3", "load.duration=100ms", "postgres.settings.work_mem=5MB"];
+    let arguments: Vec<&str> = arguments.iter().flat_map(|it| ["--set", it]).collect();
+    bench.run(&arguments).expect(0);
+    let run = bench.stored();
+    let header = run.header().expect("it is whole");
+    let experiment = Experiment::deserialize(&header.experiment).expect("what was written is read");
+    let LoadModel::Closed { clients, .. } = experiment.cells[0].setup.load.model else { panic!("closed") };
+    assert_eq!(clients, 3);
+    let (trial, status, _) = trials(&run).remove(0);
+    assert_eq!(status, Status::Complete);
+    let said = trial.nodes[0].configuration.iter().map(|it| it.text.as_str()).collect::<String>();
+    assert!(said.contains("work_mem = '5MB'"), "{said}");
+}
+
+/// The first three transactions of a fresh database fail, whatever they roll back: sequences are not rolled back.
+#[test]
+fn each_trial_begins_from_the_same_state_and_the_warm_up_is_not_counted() {
+    let yaml = "
+stack: { postgres: {} }
+dataset: { name: tickets, rows: 1000 }
+operations:
+  count:
+    sql: |
+      CREATE SEQUENCE IF NOT EXISTS met;
+      UPDATE book.tickets SET fkseat = fkseat + 1 WHERE id = 1;
+      SELECT 1 / (nextval('met') > 3)::int;
+load: { model: closed, clients: 1, duration: 200ms }
+matrix: { load.warmup: [0s, 200ms] }
+repeat: 2
+";
+    let bench = Bench::new("restore", yaml);
+    bench.run(&[]).expect(0);
+    let run = bench.stored();
+    for (at, (trial, status, _)) in trials(&run).into_iter().enumerate() {
+        let counts = counts(&run, at as u32 + 1);
+        let failures = if trial.label[0].1 == "0s" { 3 } else { 0 };
+        assert_eq!((status, counts.failed), (Status::Complete, failures), "{:?}: {counts:?}", trial.label);
+        assert!(counts.ok > 0, "{counts:?}");
+    }
+}

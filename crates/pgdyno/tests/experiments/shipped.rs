@@ -1,0 +1,61 @@
+//! The experiments that are shipped can be run; here with few rows, and a few of their cells.
+
+use super::stand::{Bench, Ended, figure, row, trials};
+use std::path::{Path, PathBuf};
+use store::Status;
+
+fn shipped(name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
+    root.join("experiments").join(name).join("experiment.yaml")
+}
+
+#[test]
+fn pool_modes() {
+    let bench = Bench::new("unused", "");
+    let sets = [
+        "dataset.rows=1000",
+        "load.duration=1s",
+        "load.warmup=0s",
+        "repeat=1",
+        "way=[tcp, session, transaction]",
+        "load.clients=[8, 125]",
+    ];
+    let sets: Vec<&str> = ["--json"].into_iter().chain(sets.iter().flat_map(|it| ["--set", it])).collect();
+    let ended = Ended::of(&mut bench.command_on(&shipped("001-pool-modes"), &sets));
+    let document = ended.expect(0).document();
+    assert_eq!(row(&document, "tcp")["clients"], 8);
+    let rows = document["matrix"]["rows"].as_array().expect("rows");
+    let served: Vec<String> = rows
+        .iter()
+        .map(|it| {
+            let served = figure(it, "served").unwrap_or_default();
+            format!("{} {}: {served}", it["label"][0][1].as_str().unwrap_or_default(), it["clients"])
+        })
+        .collect();
+    let expected = [
+        "tcp 8: 8",
+        "tcp 125: 100",
+        "session 8: 8",
+        "session 125: 20",
+        "transaction 8: 8",
+        "transaction 125: 125",
+    ];
+    assert_eq!(served, expected);
+    assert!(trials(&bench.stored()).iter().all(|it| it.1 == Status::Complete), "{}", ended.err);
+}
+
+#[test]
+fn poolers() {
+    let bench = Bench::new("unused", "");
+    let sets = [
+        "load.schedule=line(1, 100, 1s)",
+        "repeat=1",
+        "way=[direct, haproxy maxconn 25, pgbouncer transaction]",
+    ];
+    let sets: Vec<&str> = ["--json"].into_iter().chain(sets.iter().flat_map(|it| ["--set", it])).collect();
+    let ended = Ended::of(&mut bench.command_on(&shipped("000-poolers"), &sets));
+    let document = ended.expect(0).document();
+    for way in ["direct", "haproxy maxconn 25", "pgbouncer transaction"] {
+        assert!(figure(row(&document, way), "tps").is_some_and(|it| it > 0.0), "{way}: {document:#}");
+    }
+}

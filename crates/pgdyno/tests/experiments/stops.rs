@@ -1,0 +1,62 @@
+//! What ends a trial before its time, and which exit status says what.
+
+use super::stand::{BARE, Bench, is_root, row, trials};
+use store::Status;
+
+#[test]
+fn a_rule_stops_a_trial_and_says_why() {
+    let yaml = "
+stack: { postgres: {} }
+operations: { zero: { sql: SELECT 1 / 0 } }
+load: { model: closed, clients: 2, duration: 10m }
+matrix:
+  way: { sql: { stop: [\"sql(22xxx,1,1)\"] }, limit: { stop: [\"limit(1s)\"] } }
+";
+    let bench = Bench::new("rules", yaml);
+    let ended = bench.run(&["--json"]);
+    let document = ended.expect(0).document();
+    for (trial, status, reason) in trials(&bench.stored()) {
+        let (way, rule) = match trial.label[0].1.as_str() {
+            "sql" => ("sql", "sql(22xxx,1,1)"),
+            _ => ("limit", "limit(1s)"),
+        };
+        assert_eq!(status, Status::Stopped, "{reason}");
+        assert!(reason.starts_with(&format!("{rule} at second ")), "{reason}");
+        let told = &row(&document, way)["trials"][0]["status"];
+        assert_eq!((&told["kind"], &told["fired"]["rule"]), (&"stopped".into(), &rule.into()));
+    }
+}
+
+#[test]
+fn objectives_decide_the_exit_status() {
+    let bench = Bench::new("objectives", BARE);
+    for (objectives, status) in [("[tps > 1, errors < 50%]", 0), ("[tps > 1, p99 < 1us]", 99)] {
+        let set = format!("objectives={objectives}");
+        bench.run(&["--set", &set, "--strict"]).expect(status);
+    }
+}
+
+/// A generator that gets 1 ms of 100 stands still for longer than anybody should believe.
+#[test]
+fn an_invalid_trial_is_an_error_when_asked_for() {
+    if !is_root() {
+        println!("skipped: control groups want root");
+        return;
+    }
+    let bench = Bench::new("invalid", BARE);
+    let slow = ["--set", "generator.limits.cpu=0.01", "--set", "load.clients=20", "--json"];
+    let document = bench.run(&[&slow[..], &["--strict"]].concat()).expect(3).document();
+    let trial = &document["matrix"]["rows"][0]["trials"][0];
+    assert_eq!((&trial["status"]["kind"], &trial["valid"]), (&"done".into(), &false.into()), "{trial:#}");
+    assert_ne!(trial["reasons"], serde_json::json!([]));
+    bench.run(&slow).expect(0);
+}
+
+#[test]
+fn a_mistake_in_the_file_starts_nothing() {
+    let bench = Bench::new("mistake", BARE);
+    let ended = bench.run(&["--set", "load.clinets=3"]);
+    assert!(ended.err.contains("clients"), "{}", ended.err);
+    ended.expect(2);
+    assert!(!bench.folder.join("runs").exists());
+}
