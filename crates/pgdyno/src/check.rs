@@ -248,7 +248,8 @@ fn node_words(node: &Node) -> String {
     if facts.is_empty() { name } else { format!("{name} ({})", facts.join(", ")) }
 }
 
-fn limits(it: &Limits) -> Vec<String> {
+/// A node's limits, in words.
+pub fn limits(it: &Limits) -> Vec<String> {
     let megabytes = |it: u64| format!("{} MB", it as f64 / f64::from(1 << 20));
     let mut all = Vec::new();
     all.extend(it.cpu.map(|it| format!("{it} cpu")));
@@ -302,7 +303,7 @@ fn load_words(setup: &Setup) -> String {
 }
 
 /// `1h2m`, `3m20s`, `12s`, `0.5s`.
-fn span(seconds: f64) -> String {
+pub fn span(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
         0..60 => format!("{}s", (seconds * 1000.0).round() / 1000.0),

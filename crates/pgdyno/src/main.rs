@@ -12,6 +12,7 @@ mod run;
 mod runs;
 mod schedule;
 mod schema;
+mod stand;
 mod voice;
 
 use clap::{Parser, Subcommand};
@@ -44,6 +45,9 @@ enum Command {
     /// Print the JSON Schema of experiment files, for editors
     #[command(disable_help_flag = true)]
     Schema(Rest),
+    /// Keep the system of an experiment file up, to be explored by hand
+    #[command(disable_help_flag = true)]
+    Stack(Rest),
     /// List, show and remove the runs that were kept
     #[command(disable_help_flag = true)]
     Runs(Rest),
@@ -83,6 +87,7 @@ fn main() -> ExitCode {
         Command::Check(it) => check::main(&it.args),
         Command::Init(it) => init::main(&it.args),
         Command::Schema(it) => schema::main(&it.args),
+        Command::Stack(it) => stand::main(&it.args),
         Command::Runs(it) => runs::main(&it.args),
         Command::Export(it) => export::main(&it.args),
         Command::Schedule(it) => schedule::main(&it.args),

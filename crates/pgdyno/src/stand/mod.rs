@@ -1,0 +1,384 @@
+//! `pgdyno stack`: how is the system of an experiment kept up, to be explored by hand?
+
+mod holder;
+mod place;
+mod told;
+mod ways;
+
+use crate::check;
+use crate::voice::{Trouble, Voice, plain};
+use clap::{Parser, Subcommand};
+use holder::{Order, Question, Word, hear, say};
+use model::plan::{Cell, Experiment};
+use place::Place;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use stack::supervisor::KeeperProgram;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use told::Told;
+
+/// Keeps the system of an experiment file up, to be explored by hand
+#[derive(Clone, Debug, Parser)]
+#[command(name = "pgdyno stack", disable_help_subcommand = true, arg_required_else_help = true)]
+struct Args {
+    #[command(subcommand)]
+    command: Verb,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum Verb {
+    /// Bring a stack up, keep it up, and print how to connect
+    Up(Up),
+    /// Tell which stacks are up, whether their nodes run, and how to connect
+    Status(Status),
+    /// Stop a stack; returns when everything is gone
+    Down(Down),
+    /// Own a stack that is up
+    #[command(hide = true)]
+    Hold { name: String },
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Up {
+    /// The experiment file
+    file: PathBuf,
+    /// Set a value of the file, such as pooler.size=24; may be repeated
+    #[arg(long, value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    /// Take the file's shorter way: what its section `quick` says
+    #[arg(long)]
+    quick: bool,
+    /// Which cell of the matrix, as in "way=unix,load.clients=8"; the baseline, or else the first
+    #[arg(long, value_name = "AXIS=VALUE,…")]
+    cell: Option<String>,
+    /// By which name it is found again; the experiment's
+    #[arg(long)]
+    name: Option<String>,
+    /// End it by itself after this time, such as 90s, 30m or 2h
+    #[arg(long, value_name = "TIME", value_parser = lifetime)]
+    lifetime: Option<u64>,
+    /// Print how to connect as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Status {
+    /// An experiment file, or a name; all stacks that are up without it
+    #[arg(value_name = "FILE|NAME")]
+    which: Option<String>,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Down {
+    /// An experiment file, or a name
+    #[arg(value_name = "FILE|NAME")]
+    which: String,
+}
+
+/// It cannot be brought up, or there is none.
+const COULD_NOT: u8 = 1;
+/// A node has ended.
+const BROKEN: u8 = 2;
+/// Who holds a stack answers at once, unless it does not run.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// So many lines of a log are shown.
+const LOG_LINES: usize = 12;
+
+/// Runs the command with the arguments behind its name.
+pub fn main(args: &[String]) -> ExitCode {
+    let name = std::iter::once("pgdyno stack");
+    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+        Ok(it) => it,
+        Err(error) => {
+            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let voice = Voice { program: "pgdyno stack".to_owned() };
+    let done = match &args.command {
+        Verb::Up(it) => up(it),
+        Verb::Status(it) => status(it),
+        Verb::Down(it) => down(&it.which, &voice),
+        Verb::Hold { .. } => return holder::main(),
+    };
+    done.unwrap_or_else(|trouble| {
+        trouble.tell(&voice);
+        ExitCode::from(COULD_NOT)
+    })
+}
+
+fn up(args: &Up) -> Result<ExitCode, Trouble> {
+    let plan = match check::read(&args.file, &args.set, args.quick) {
+        Ok(it) => it,
+        Err(refused) => return Ok(refused.tell("pgdyno stack")),
+    };
+    let experiment = &plan.experiment;
+    let cell = cell(experiment, args.cell.as_deref())?;
+    let name = args.name.as_ref().unwrap_or(&experiment.name);
+    if !is_name(name) {
+        return Err(Trouble::new(format!("\"{name}\" cannot be the name of a stack"))
+            .hint("write up to 64 of a-z, 0-9 and -, as in --name=my-stack"));
+    }
+    let place = Place::ours()?;
+    let log = place.claim(name)?.ok_or_else(|| {
+        let hint = format!(
+            "pgdyno stack status {name} shows it, pgdyno stack down {name} ends it, --name names another"
+        );
+        Trouble::new(format!("a stack named {name} is up already")).hint(hint)
+    })?;
+    let order = Order {
+        name: name.clone(),
+        place: place.directory().to_owned(),
+        file: args.file.canonicalize().unwrap_or_else(|_| args.file.clone()),
+        cell: cell.label.clone(),
+        setup: cell.setup.clone(),
+        lifetime: args.lifetime,
+    };
+    let told = start(&order, &place, log)?;
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&told).expect("plain data"));
+    } else {
+        print!("{}", told.text());
+        println!("\nIt stays up until:  pgdyno stack down {name}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts a holder and shows what it tells, until its stack is up.
+fn start(order: &Order, place: &Place, log: File) -> Result<Told, Trouble> {
+    let failed = |error: io::Error| {
+        place.clear(&order.name);
+        Trouble::new(format!("could not start who holds the stack: {}", plain(&error)))
+    };
+    let spawn = || {
+        let (ours, theirs) = UnixStream::pair()?;
+        // A signal is a byte to the holder, which then ends the stack and itself; a second one is for us alone.
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))?;
+            signal_hook::flag::register(signal, Arc::clone(&stop))?;
+            signal_hook::low_level::pipe::register(signal, ours.try_clone()?)?;
+        }
+        let us = KeeperProgram::ourselves().program;
+        let mut command = Command::new(us);
+        command.arg0("pgdyno").args(["stack", "hold", &order.name]);
+        command.stdin(Stdio::from(OwnedFd::from(theirs)));
+        command.stdout(log.try_clone()?).stderr(log.try_clone()?).spawn()?;
+        Ok(ours)
+    };
+    let holder = spawn().map_err(failed)?;
+    say(&holder, order);
+    let terminal = io::stderr().is_terminal();
+    let clear = if terminal { "\r\x1b[K" } else { "" };
+    let mut trouble = None;
+    for line in BufReader::new(&holder).lines() {
+        let Ok(line) = line else { break };
+        match serde_json::from_str(&line) {
+            Ok(Word::Doing(it)) if terminal => {
+                eprint!("{clear}{it}");
+                let _ = io::stderr().flush();
+            }
+            Ok(Word::Doing(_)) => {}
+            Ok(Word::Done(it)) => eprintln!("{clear}{it}"),
+            Ok(Word::Up(told)) => {
+                eprint!("{clear}");
+                return Ok(told);
+            }
+            // It ends now; so do these lines.
+            Ok(Word::Failed(what, hint)) => trouble = Some(Trouble { what, hint }),
+            Err(_) => break,
+        }
+    }
+    eprint!("{clear}");
+    if let Some(it) = trouble {
+        return Err(it);
+    }
+    let mut what = "who holds the stack has ended before it was up".to_owned();
+    for line in last_lines(&log) {
+        what += &format!("\n  {line}");
+    }
+    drop(log);
+    place.names();
+    Err(Trouble::new(what))
+}
+
+fn status(args: &Status) -> Result<ExitCode, Trouble> {
+    let (found, silent) = ask(&Place::ours()?, args.which.as_deref(), Question::Status);
+    if let (Some(which), true) = (&args.which, found.is_empty() && silent.is_empty()) {
+        return Err(none(which));
+    }
+    let all: Vec<&Told> = found.iter().map(|it| &it.told).collect();
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&all).expect("plain data"));
+    } else if all.is_empty() && silent.is_empty() {
+        println!("no stack is up");
+    } else {
+        print!("{}", all.iter().map(|it| it.text()).collect::<Vec<_>>().join("\n"));
+    }
+    silent.iter().for_each(|it| eprintln!("pgdyno stack: warning: who holds {it} does not answer"));
+    let whole = silent.is_empty() && all.iter().all(|it| it.is_whole());
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
+}
+
+fn down(which: &str, voice: &Voice) -> Result<ExitCode, Trouble> {
+    let place = Place::ours()?;
+    let (found, silent) = ask(&place, Some(which), Question::Down);
+    if found.is_empty() && silent.is_empty() {
+        return Err(none(which));
+    }
+    for it in found {
+        Place::await_end(&it.log);
+        voice.info(&format!("{} is down, and everything of it gone", it.told.name));
+    }
+    place.names();
+    match silent.first() {
+        None => Ok(ExitCode::SUCCESS),
+        Some(name) => Err(Trouble::new(format!("who holds {name} does not answer")).hint(format!(
+            "look at {}; to kill `pgdyno stack hold {name}` ends it too",
+            place.log(name).display()
+        ))),
+    }
+}
+
+fn none(which: &str) -> Trouble {
+    let hint = "pgdyno stack status shows all that are up, pgdyno stack up FILE brings one up";
+    Trouble::new(format!("no stack of {which} is up")).hint(hint)
+}
+
+/// One that has answered.
+struct Found {
+    told: Told,
+    /// Locked while it lives.
+    log: File,
+}
+
+/// Asks those that are meant; their answers, and the names of those that gave none.
+fn ask(place: &Place, which: Option<&str>, question: Question) -> (Vec<Found>, Vec<String>) {
+    let file = which.and_then(|it| Path::new(it).canonicalize().ok());
+    let (mut found, mut silent) = (Vec::new(), Vec::new());
+    for name in place.names() {
+        let Some(log) = place.open_log(&name) else { continue };
+        let named = which.is_none_or(|it| it == name);
+        let told = match ask_one(place, &name, Question::Status) {
+            Ok(it) => it,
+            // Just ended.
+            Err(_) if !place.names().contains(&name) => continue,
+            Err(_) => {
+                silent.extend(named.then_some(name));
+                continue;
+            }
+        };
+        if !named && file.as_ref() != Some(&told.file) {
+            continue;
+        }
+        if question == Question::Down && ask_one(place, &name, Question::Down).is_err() {
+            silent.push(name);
+            continue;
+        }
+        found.push(Found { told, log });
+    }
+    (found, silent)
+}
+
+fn ask_one(place: &Place, name: &str, question: Question) -> io::Result<Told> {
+    let stream = UnixStream::connect(place.socket(name))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    say(&stream, &question);
+    hear(&stream)
+}
+
+/// The first cell that is what was asked for.
+fn cell<'a>(experiment: &'a Experiment, wanted: Option<&str>) -> Result<&'a Cell, Trouble> {
+    let cells = &experiment.cells;
+    let Some(wanted) = wanted else { return Ok(&cells[experiment.baseline.unwrap_or(0)]) };
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for piece in wanted.split(',') {
+        match (piece.split_once('='), pairs.last_mut()) {
+            (Some((axis, it)), _) => pairs.push((axis.trim().to_owned(), it.trim().to_owned())),
+            // A value may have commas of its own.
+            (None, Some(last)) => last.1 += &format!(",{piece}"),
+            (None, None) => pairs.push((piece.trim().to_owned(), String::new())),
+        }
+    }
+    let is = |cell: &&Cell| pairs.iter().all(|it| cell.label.contains(it));
+    cells.iter().find(is).ok_or_else(|| {
+        let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (axis, it) in cells.iter().flat_map(|it| &it.label) {
+            match axes.iter_mut().find(|known| known.0 == axis) {
+                Some(known) if known.1.contains(&it.as_str()) => {}
+                Some(known) => known.1.push(it),
+                None => axes.push((axis, vec![it])),
+            }
+        }
+        let axes: Vec<String> =
+            axes.iter().map(|(axis, all)| format!("{axis} is {}", all.join(" or "))).collect();
+        let hint = if axes.is_empty() {
+            "the file has one cell: leave --cell out".to_owned()
+        } else {
+            axes.join("; ")
+        };
+        Trouble::new(format!("no cell is \"{wanted}\"")).hint(hint)
+    })
+}
+
+/// As the experiment file has them.
+fn is_name(it: &str) -> bool {
+    (1..=64).contains(&it.len()) && it.bytes().all(|it| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+}
+
+/// Seconds of `90s`, `30m`, `2h`.
+fn lifetime(text: &str) -> Result<u64, String> {
+    let unit = |(text, seconds): (Option<&str>, u64)| text?.trim().parse::<u64>().ok()?.checked_mul(seconds);
+    let units = [(text.strip_suffix('s'), 1), (text.strip_suffix('m'), 60), (text.strip_suffix('h'), 3600)];
+    let found = units.into_iter().find_map(unit).filter(|it| (1..=u64::from(u32::MAX)).contains(it));
+    found.ok_or_else(|| "write a whole number and s, m or h, as in 2h".to_owned())
+}
+
+fn last_lines(mut log: &File) -> Vec<String> {
+    let mut text = Vec::new();
+    let _ = log.seek(SeekFrom::Start(0)).and_then(|_| log.read_to_end(&mut text));
+    let text = String::from_utf8_lossy(&text);
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(LOG_LINES)..].iter().map(|&it| it.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lifetimes() {
+        let check = |text: &str, expected: Option<u64>| assert_eq!(lifetime(text).ok(), expected, "{text}");
+        check("90s", Some(90));
+        check("30m", Some(1800));
+        check("2h", Some(7200));
+        for it in ["", "2", "h", "0s", "-1s", "1.5h", "2 d", "99999999999999999999h", "9999999999h"] {
+            check(it, None);
+        }
+    }
+
+    #[test]
+    fn names() {
+        let check = |it: &str, expected: bool| assert_eq!(is_name(it), expected, "{it}");
+        check("pool-modes", true);
+        check(&"a".repeat(64), true);
+        check(&"a".repeat(65), false);
+        for it in ["", "A", "a/b", "..", "a b", "é"] {
+            check(it, false);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! How does a person reach a node?
+
+use model::plan::{AttachedRole, Kind};
+use serde::{Deserialize, Serialize};
+use stack::ask::{Address, Target};
+use stack::chain::Running;
+use std::path::Path;
+use wire::pg::SslMode;
+
+/// A line for a shell that works as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Way {
+    /// Such as `superuser`.
+    pub whose: String,
+    pub command: String,
+}
+
+/// All ways to a node. Passwords stand in the password file only; `root` is what TLS is checked with.
+pub fn to(node: &Running, passwords: &Path, root: &Path) -> Vec<Way> {
+    let way = |whose: &str, command: String| Way { whose: whose.to_owned(), command };
+    if let Kind::Attached(attached) = &node.plan.kind {
+        // Whoever gave us its address has the password.
+        let admin = if attached.role == AttachedRole::Postgres { "superuser" } else { "console" };
+        let application = way("application", format!("psql {}", quoted(&attached.dsn)));
+        let admin = attached.admin.as_ref().map(|it| way(admin, format!("psql {}", quoted(it))));
+        return [application].into_iter().chain(admin).collect();
+    }
+    let psql = |target: &Target| {
+        format!(
+            "PGPASSFILE={} psql {}",
+            quoted(&passwords.display().to_string()),
+            quoted(&conninfo(target, root))
+        )
+    };
+    let admin = if matches!(node.plan.kind, Kind::Postgres(_)) { "superuser" } else { "console" };
+    let mut all = vec![way("application", psql(&node.entrance))];
+    all.extend(node.admin.as_ref().map(|it| way(admin, psql(it))));
+    all.extend(node.statistics.as_ref().map(|it| {
+        let socket = quoted(&format!("unix-connect:{}", it.display()));
+        way("statistics", format!("echo 'show stat' | socat stdio {socket}"))
+    }));
+    all
+}
+
+/// The lines of a password file for these nodes.
+pub fn passwords(nodes: &[Running]) -> String {
+    let ours = nodes.iter().filter(|it| !it.is_attached());
+    let targets = ours.flat_map(|it| [Some(&it.entrance), it.admin.as_ref()]).flatten();
+    targets.filter_map(password).collect()
+}
+
+/// `host:port:database:user:password`, if there is a password. Source: PostgreSQL's manual, "The Password File".
+fn password(target: &Target) -> Option<String> {
+    let (host, port) = host_and_port(&target.address);
+    let login = &target.login;
+    let fields = [&host, &port, &login.database, &login.user, login.password.as_ref()?.reveal()]
+        .map(|it| it.replace('\\', "\\\\").replace(':', "\\:"));
+    Some(fields.join(":") + "\n")
+}
+
+fn conninfo(target: &Target, root: &Path) -> String {
+    let (host, port) = host_and_port(&target.address);
+    let login = &target.login;
+    let mut words = vec![("host", host), ("port", port)];
+    words.push(("dbname", login.database.clone()));
+    words.push(("user", login.user.clone()));
+    match (&target.address, login.ssl) {
+        (Address::Unix(_), _) => {}
+        (Address::Tcp(_), SslMode::Disable) => words.push(("sslmode", "disable".to_owned())),
+        (Address::Tcp(_), _) => {
+            words.push(("sslmode", "verify-full".to_owned()));
+            words.push(("sslrootcert", root.display().to_string()));
+        }
+    }
+    let words: Vec<String> = words.iter().map(|(name, it)| format!("{name}={}", value(it))).collect();
+    words.join(" ")
+}
+
+/// As libpq has them: the directory of a Unix socket is its host.
+fn host_and_port(address: &Address) -> (String, String) {
+    match address {
+        Address::Tcp(it) => (it.ip().to_string(), it.port().to_string()),
+        Address::Unix(path) => {
+            let directory = path.parent().map(|it| it.display().to_string()).unwrap_or_default();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            (directory, name.rsplit('.').next().unwrap_or_default().to_owned())
+        }
+    }
+}
+
+/// A value of a conninfo string.
+fn value(it: &str) -> String {
+    let plain = |c: char| !c.is_whitespace() && c != '\'' && c != '\\';
+    if !it.is_empty() && it.chars().all(plain) {
+        return it.to_owned();
+    }
+    format!("'{}'", it.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// One word of a shell.
+fn quoted(it: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
+    if !it.is_empty() && it.chars().all(plain) {
+        return it.to_owned();
+    }
+    format!("'{}'", it.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use wire::pg::{Login, Secret};
+
+    fn target(address: Address, user: &str, database: &str, ssl: SslMode) -> Target {
+        let mut login = Login::new(user, database);
+        login.password = Some(Secret::new("a:b\\c"));
+        login.ssl = ssl;
+        Target { address, login: Arc::new(login) }
+    }
+
+    #[test]
+    fn lines() {
+        let unix = || Address::Unix("/run/x/.s.PGSQL.6432".into());
+        let tcp = || Address::Tcp(([127, 0, 0, 1], 5433).into());
+        let check = |target: &Target, connect: &str, line: &str| {
+            assert_eq!(conninfo(target, Path::new("/run/x/root.pem")), connect);
+            assert_eq!(password(target).as_deref(), Some(line));
+        };
+        check(
+            &target(unix(), "app", "app", SslMode::Disable),
+            "host=/run/x port=6432 dbname=app user=app",
+            "/run/x:6432:app:app:a\\:b\\\\c\n",
+        );
+        check(
+            &target(tcp(), "o'neil", "my db", SslMode::Disable),
+            "host=127.0.0.1 port=5433 dbname='my db' user='o\\'neil' sslmode=disable",
+            "127.0.0.1:5433:my db:o'neil:a\\:b\\\\c\n",
+        );
+        check(
+            &target(tcp(), "app", "app", SslMode::VerifyFull),
+            "host=127.0.0.1 port=5433 dbname=app user=app sslmode=verify-full sslrootcert=/run/x/root.pem",
+            "127.0.0.1:5433:app:app:a\\:b\\\\c\n",
+        );
+    }
+
+    #[test]
+    fn words_of_a_shell() {
+        let check = |it: &str, expected: &str| assert_eq!(quoted(it), expected);
+        check("/var/tmp/pgdyno-1/pgpass", "/var/tmp/pgdyno-1/pgpass");
+        check("host=/run user=app", "'host=/run user=app'");
+        check("o'neil", "'o'\\''neil'");
+        check("", "''");
+    }
+}
