@@ -43,11 +43,12 @@ fn count(tally: &mut Tally, cell: usize, judged: Judged) {
     }
 }
 
-/// What was measured by the bound, so that more is worse; 1 is the bound itself. Broken without a figure is worst of all.
+/// What was measured by the bound, so that more is worse; 1 is the bound itself. What is broken without a figure is beyond it by who
+/// knows how much, so that a figure beyond it tells more.
 fn badness(it: &Judged) -> f64 {
     let ratio = |part: f64, whole: f64| if part == 0.0 { 0.0 } else { part / whole };
     match (it.measured, it.verdict) {
-        (None, Verdict::Broken) => f64::INFINITY,
+        (None, Verdict::Broken) => 1.0,
         (None, _) => f64::NEG_INFINITY,
         (Some(measured), _) if it.unit == Unit::PerSecond => ratio(it.bound, measured),
         (Some(measured), _) => ratio(measured, it.bound),

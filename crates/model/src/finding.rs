@@ -54,6 +54,8 @@ pub enum Finding {
         /// By what stands before PostgreSQL; `None` where nothing does.
         before: Option<f64>,
         server: Option<f64>,
+        /// By whatever else runs on the machine, watching included; `None` where not all of the others is known.
+        others: Option<f64>,
     },
     /// The generator took a good part of the machine that it shares with what it measures.
     GeneratorShare {
@@ -113,7 +115,8 @@ pub enum Finding {
         /// Sessions of PostgreSQL that ran a statement.
         active: f64,
     },
-    /// Every slot of the pool is at work in PostgreSQL, and the pooler has processor time to spare.
+    /// Every server of the pool is lent, most of them are at work in PostgreSQL and wait there for nothing in particular,
+    /// and the pooler has processor time to spare.
     PoolBound { cell: usize, node: String, pool: u32, lent: f64, busy: f64, cpu: f64, of_cpu: f64 },
     /// PostgreSQL's processor is the limit.
     ServerBound { cell: usize, node: String, cpu: f64, of_cpu: f64, throttled: Option<f64> },

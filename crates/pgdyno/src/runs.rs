@@ -1,6 +1,8 @@
 //! `pgdyno runs`: which runs are kept, and what is in them?
 
+use crate::run::result::Result;
 use clap::{Parser, Subcommand};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -22,10 +24,16 @@ struct Args {
 enum Command {
     /// List all runs, the newest first
     List,
-    /// Show what a run measured, and how each trial ended
+    /// Show what a run measured, and what follows from it
     Show {
         /// A path, a name or its beginning, or `last`
         run: String,
+        /// Show also how each trial ended, and what was noted meanwhile
+        #[arg(long)]
+        trials: bool,
+        /// Print all of it as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Delete a run's file, without asking
     Remove {
@@ -50,7 +58,8 @@ pub fn main(args: &[String]) -> ExitCode {
     };
     let text = match args.command.as_ref().unwrap_or(&Command::List) {
         Command::List => list(&args.dir),
-        Command::Show { run } => show(&args.dir, run),
+        Command::Show { run, json: true, .. } => data(&args.dir, run),
+        Command::Show { run, trials, json: false } => show(&args.dir, run, *trials),
         Command::Remove { name } => {
             store::remove(&args.dir, name).map(|path| format!("removed {}\n", path.display()))
         }
@@ -103,7 +112,7 @@ fn row(it: &Listed) -> [String; 6] {
     }
 }
 
-fn show(dir: &Path, run: &str) -> store::Result<String> {
+fn show(dir: &Path, run: &str, with_trials: bool) -> store::Result<String> {
     let path = store::find(dir, run)?;
     let run = Run::open(&path)?;
     let header = run.header()?;
@@ -125,7 +134,24 @@ fn show(dir: &Path, run: &str) -> store::Result<String> {
     line("seed", &header.seed.to_string());
     let versions = header.versions.iter().map(|(name, version)| format!(", {name} {version}"));
     line("versions", &format!("pgdyno {}{}", header.program, versions.collect::<String>()));
+    match Result::of(&path) {
+        Ok(it) => {
+            text.push('\n');
+            text += &it.text();
+        }
+        // What the file says without them is worth showing.
+        Err(trouble) => line("figures", &format!("none can be shown: {}", trouble.what)),
+    }
+    if with_trials {
+        text += &trials(&run)?;
+    }
+    Ok(text)
+}
+
+/// How each ended, and what was noted meanwhile.
+fn trials(run: &Run) -> store::Result<String> {
     let trials = run.trials()?;
+    let mut text = String::new();
     if !trials.is_empty() {
         let mut rows =
             vec![["TRIAL", "CELL", "REPEAT", "STATUS", "VALID", "SECONDS", "SETTING"].map(str::to_owned)];
@@ -145,6 +171,26 @@ fn show(dir: &Path, run: &str) -> store::Result<String> {
         let _ = writeln!(text, "note: {whose}{}: {}", clean(&it.subject), clean(&it.text));
     }
     Ok(text)
+}
+
+/// The same for machines: the run, its matrix and its findings, which are `null` where they cannot be had.
+fn data(dir: &Path, run: &str) -> store::Result<String> {
+    let path = store::find(dir, run)?;
+    let run = Run::open(&path)?;
+    let header = run.header()?;
+    let how = run.state()?;
+    let (ended_ms, reason) = match &how {
+        State::Ended(it) => (Some(it.ended_ms), it.reason.as_deref()),
+        _ => (None, None),
+    };
+    let mut all =
+        Result::of(&path).map_or_else(|_| json!({ "matrix": null, "findings": null }), |it| it.json());
+    all["run"] = json!({
+        "name": header.name, "file": path, "begun_ms": header.begun_ms, "status": state(&how), "ended_ms": ended_ms,
+        "reason": reason, "seed": header.seed, "program": header.program, "versions": header.versions,
+        "machine": header.machine,
+    });
+    Ok(format!("{}\n", serde_json::to_string_pretty(&all).expect("strings as keys only")))
 }
 
 fn trial(it: &Recorded) -> [String; 7] {

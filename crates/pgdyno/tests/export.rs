@@ -162,6 +162,11 @@ fn runs_are_listed_shown_and_removed() {
     );
     assert_eq!(pgdyno(&["runs"], &folder.0), Ok(list.clone()));
     let shown = pgdyno(&["runs", "show", "book"], &folder.0).expect("it is there");
+    assert!(!shown.contains("\nTRIAL "), "{shown}");
+    let data = pgdyno(&["runs", "show", "book", "--json"], &folder.0).expect("it is there");
+    let data: Value = serde_json::from_str(&data).expect("JSON");
+    assert_eq!(data["run"]["name"], "book");
+    let shown = pgdyno(&["runs", "show", "book", "--trials"], &folder.0).expect("it is there");
     assert!(shown.contains("\nTRIAL  CELL  REPEAT  STATUS    VALID  SECONDS  SETTING\n"), "{shown}");
     assert!(shown.contains("    1     1       1  complete  yes          2  size==1\n"), "{shown}");
     for (args, message, status) in [

@@ -99,12 +99,23 @@ fn costs(all: &[&Finding], names: &[String], lang: &dyn Lang) -> String {
     out
 }
 
+/// What blanks separate, but for the one before a percent sign.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let it = rest?;
+        let ends = it.match_indices(' ').map(|it| it.0).find(|at| !it[at + 1..].starts_with('%'));
+        rest = ends.map(|at| &it[at + 1..]);
+        Some(ends.map_or(it, |at| &it[..at]))
+    })
+}
+
 /// Lines of at most `width` columns, the first after `begin`, the others below it. A longer word has a line of its own.
 pub(crate) fn paragraph(begin: &str, text: &str, width: usize) -> String {
     let margin = begin.chars().count();
     let mut out = begin.to_owned();
     let mut column = margin;
-    for (number, word) in text.split(' ').enumerate() {
+    for (number, word) in words(text).enumerate() {
         let length = word.chars().count();
         if number > 0 && column + 1 + length > width {
             out += &format!("\n{:margin$}", "");

@@ -12,9 +12,10 @@ use std::collections::BTreeMap;
 const FULL: f64 = 0.9;
 /// Share of a quota's periods in which a node that is held back by it, and not by chance, used it up.
 const HELD_BACK: f64 = 0.5;
-/// Share of a pool that is lent, or at work, from which on it is full.
+/// Share of a pool that is lent from which on it is full.
 const LENT: f64 = 0.9;
-/// Share of a pool below which most of it does nothing.
+/// Share of a pool below which most of it does nothing. Between two statements of its client a server is not at work, so
+/// that even a pool that holds everything up is not all at work.
 const IDLE: f64 = 0.5;
 /// Share of active sessions that wait for one thing.
 const WAITS: f64 = 0.5;
@@ -81,8 +82,9 @@ pub fn pooler_or_pool(cell: &Cell<'_>) -> Option<Finding> {
         });
     }
     let (lent, busy) = (lent?, cell.median(busy)?);
-    let full = lent >= LENT * size && busy >= LENT * size && clients(cell.setup) > pool;
-    (full && !cpu.full()).then(|| Finding::PoolBound {
+    let full = lent >= LENT * size && busy >= IDLE * size && clients(cell.setup) > pool;
+    // Where they wait for each other's locks, more servers would wait.
+    (full && !cpu.full() && sessions_wait(cell).is_none()).then(|| Finding::PoolBound {
         cell: cell.number,
         node: node.name.clone(),
         pool,

@@ -184,6 +184,11 @@ impl Run {
         self.series(node, series, label, |second| 100.0 + rate * second as f64)
     }
 
+    /// A value that its second decides.
+    pub fn ramp(self, node: &str, series: &str, value: impl Fn(u64) -> f64) -> Run {
+        self.series(node, series, "", value)
+    }
+
     fn series(mut self, node: &str, series: &str, label: &str, value: impl Fn(u64) -> f64) -> Run {
         self.samples.extend((1..=10).map(|second| Sample {
             at: Nanos::from_secs(second),

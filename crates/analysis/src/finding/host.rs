@@ -1,6 +1,6 @@
 //! Did the machine have a processor to spare?
 
-use super::samples::{self, HOST_CPU, growth, processors};
+use super::samples::{HOST_CPU, growth, processors};
 use super::{Cell, Finding, TrialFacts};
 use model::Sample;
 
@@ -19,9 +19,10 @@ pub(super) fn host(cell: &Cell<'_>) -> Option<Finding> {
     let idle = cell.median(|it| idle(it.samples))?;
     let generator = cell.median(generator);
     if idle < IDLE {
-        let server = cell.median(|it| samples::processors(it.samples, &it.server()?.name));
+        let server = cell.median(server);
+        let others = cell.median(others);
         let (cell, before) = (cell.number, cell.median(before));
-        return Some(Finding::HostBound { cell, idle, processors, generator, before, server });
+        return Some(Finding::HostBound { cell, idle, processors, generator, before, server, others });
     }
     let used = generator.filter(|it| *it > LARGE * processors)?;
     Some(Finding::GeneratorShare { cell: cell.number, used, processors })
@@ -40,6 +41,17 @@ fn generator(trial: &TrialFacts<'_>) -> Option<f64> {
 pub fn before(trial: &TrialFacts<'_>) -> Option<f64> {
     let each = trial.before().iter().map(|node| processors(trial.samples, &node.name));
     each.collect::<Option<Vec<f64>>>().filter(|it| !it.is_empty()).map(|it| it.iter().sum())
+}
+
+fn server(trial: &TrialFacts<'_>) -> Option<f64> {
+    processors(trial.samples, &trial.server()?.name)
+}
+
+/// What is left of the busy time when everybody that is known has had theirs.
+fn others(trial: &TrialFacts<'_>) -> Option<f64> {
+    let busy = all(trial.samples)? * (1.0 - idle(trial.samples)?);
+    let before = if trial.before().is_empty() { 0.0 } else { before(trial)? };
+    Some((busy - generator(trial)? - before - server(trial)?).max(0.0))
 }
 
 /// Processors that the machine has: whatever they did, it took time.

@@ -15,8 +15,8 @@ pub(crate) mod samples;
 pub(crate) use clients::HARDLY;
 pub use model::finding::Finding;
 use model::matrix::{NotApplied, Status};
-use model::plan::{Experiment, Kind, Node, Setup};
-use model::{LogEvent, Sample, Summary, Tick};
+use model::plan::{Experiment, Kind, LoadModel, Node, Setup};
+use model::{LogEvent, Nanos, Sample, Summary, Tick};
 pub use samples::{SERIES, left};
 
 /// What is known of one trial.
@@ -99,16 +99,23 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         .map(|(number, it)| Cell { number, setup: &it.setup, trials: of(number) })
         .filter(|it| !it.trials.is_empty())
         .collect();
+    let late: Vec<Vec<Sample>> = trials.iter().map(late).collect();
+    let facts: Vec<TrialFacts<'_>> =
+        trials.iter().zip(&late).map(|(it, samples)| TrialFacts { samples, ..it.clone() }).collect();
     let mut found = Vec::new();
     for cell in &cells {
         found.extend(clients::slots_exhausted(cell));
         found.extend(clients::starved(cell));
-        found.extend(host::host(cell));
-        found.extend(queue::in_balancer(cell));
-        found.extend(queue::in_pooler(cell));
-        found.extend(bound::pooler_or_pool(cell));
-        found.extend(bound::server(cell));
-        found.extend(bound::sessions_wait(cell));
+        let trials = facts.iter().filter(|it| it.cell == cell.number).collect();
+        let full = &Cell { number: cell.number, setup: cell.setup, trials };
+        found.extend(host::host(full));
+        found.extend(queue::in_balancer(full));
+        // What is under way in Odyssey is known as an average of the whole trial, so the rest is taken likewise.
+        let odyssey = cell.pooler().is_some_and(|it| matches!(it.kind, Kind::Odyssey(_)));
+        found.extend(queue::in_pooler(if odyssey { cell } else { full }));
+        found.extend(bound::pooler_or_pool(full));
+        found.extend(bound::server(full));
+        found.extend(bound::sessions_wait(full));
         found.extend(compared::deadlocks(cell));
         found.extend(clients::run_is_closed(cell));
         found.extend(clients::left(cell));
@@ -116,6 +123,17 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     found.extend(compared::throughput(&cells, experiment.seed));
     found.extend(compared::not_concurrent(&cells, experiment));
     found
+}
+
+/// What was sampled under the full load: all of a closed model's; of an open one the last third, towards which schedules
+/// grow. What holds up the end of a ramp is not seen in an average over all of it.
+fn late(trial: &TrialFacts<'_>) -> Vec<Sample> {
+    let window = trial.summary.map_or(Nanos::ZERO, |it| it.window);
+    let from = match trial.setup.load.model {
+        LoadModel::Open { .. } => Nanos(window.0 / 3 * 2),
+        LoadModel::Closed { .. } => Nanos::ZERO,
+    };
+    trial.samples.iter().filter(|it| it.at > from).cloned().collect()
 }
 
 #[cfg(test)]

@@ -195,6 +195,21 @@ fn the_pooler_or_its_pool() {
             "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 20.0, cpu: 0.05, of_cpu: 0.1 }",
         ],
     );
+    // Between two statements servers are not at work; where they wait for locks the pool is not what holds them up.
+    let half = |active| sessions(cpu(lent(20.0), "pooler", 0.05, 3.0), active, 0.0, 20.0 - active);
+    check(
+        &["pooled"],
+        &[half(10.0)],
+        &[
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, of_cpu: 0.1 }",
+        ],
+    );
+    check(&["pooled"], &[half(9.9)], &[]);
+    check(
+        &["pooled"],
+        &[half(10.0).gauge("postgres", "pg_active_waits", "Lock/transactionid", 9.0)],
+        &["SessionsWait { cell: 0, event: \"Lock/transactionid\", share: 1.0, active: 10.0 }"],
+    );
     // Neither: both are full, the pool is half empty, or what would tell them apart was not measured.
     check(&["pooled"], &[sessions(cpu(lent(20.0), "pooler", 0.1, 90.0), 18.0, 2.0, 0.0)], &[]);
     check(&["pooled"], &[sessions(cpu(lent(9.0), "pooler", 0.05, 3.0), 8.0, 1.0, 11.0)], &[]);
@@ -225,7 +240,7 @@ fn nobody_had_a_processor_to_spare() {
         &[cpu(busy(0.04), "postgres", 0.75, 0.0)],
         &[
             "HostBound { cell: 0, idle: 0.04, processors: 2.0, generator: Some(0.22), before: Some(0.25), server: \
-             Some(0.75) }",
+             Some(0.75), others: Some(0.7) }",
         ],
     );
     check(&["pooled"], &[busy(0.06)], &[]);
@@ -233,7 +248,7 @@ fn nobody_had_a_processor_to_spare() {
         &["direct"],
         &[host(run(), 0.0)],
         &[
-            "HostBound { cell: 0, idle: 0.0, processors: 2.0, generator: Some(0.22), before: None, server: None }",
+            "HostBound { cell: 0, idle: 0.0, processors: 2.0, generator: Some(0.22), before: None, server: None, others: None }",
         ],
     );
     check(
@@ -297,6 +312,29 @@ fn deadlocks_of_a_thousand() {
         &[sessions(run(), 14.0, 1.0, 0.0), sessions(Run::new(1, 0).failed(b"40P01", 30), 15.0, 5.0, 0.0)],
         &["Deadlocks { cell: 1, of_thousand: 2.991, interval: None, runs: 1 }"],
     );
+}
+
+#[test]
+fn the_end_of_a_ramp_tells_what_holds_it_up() {
+    // In the last third of ten seconds servers are lent that do nothing.
+    let held = |run: Run| {
+        let run = run.ramp("pooler", "pgbouncer_sv_active", |second| if second > 6 { 20.0 } else { 1.0 });
+        let run = run.ramp("pooler", "cgroup_cpu", |second| 0.1 * second.saturating_sub(6) as f64);
+        sessions(run, 1.5, 0.0, 18.5)
+    };
+    let mut experiment = experiment(&["pooled"], None);
+    let bound = |experiment: &Experiment, run: &Run| {
+        let found = findings(experiment, &[run.facts(experiment)]);
+        found.iter().filter(|it| matches!(it, Finding::PoolerBound { .. })).count()
+    };
+    let run = held(run());
+    assert_eq!(bound(&experiment, &run), 0);
+    experiment.cells[0].setup.load.model = LoadModel::Open {
+        schedule: "line(1, 200, 10s)".into(),
+        arrivals: model::Spacing::Poisson,
+        max_in_flight: 200,
+    };
+    assert_eq!(bound(&experiment, &run), 1);
 }
 
 #[test]

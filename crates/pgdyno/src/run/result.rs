@@ -53,7 +53,10 @@ impl Result {
         let notes = run.notes().map_err(trouble)?;
         let stored: Vec<Stored> =
             trials.into_iter().map(|it| stored(&run, it, &notes)).collect::<std::result::Result<_, _>>()?;
-        let facts: Vec<TrialFacts<'_>> = stored.iter().map(|it| facts(&experiment, it)).collect();
+        // A trial of no cell is nobody's.
+        let known = |it: &&Stored| (it.recorded.trial.cell as usize) < experiment.cells.len();
+        let facts: Vec<TrialFacts<'_>> =
+            stored.iter().filter(known).map(|it| facts(&experiment, it)).collect();
         Ok(Result {
             matrix: analysis::matrix::matrix(&experiment, &facts),
             findings: finding::findings(&experiment, &facts),

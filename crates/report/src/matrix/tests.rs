@@ -141,6 +141,12 @@ fn narrower() {
 }
 
 #[test]
+fn a_percent_sign_stays_with_its_number() {
+    assert_eq!(crate::findings::paragraph("- ", "a 12 % b 3 %", 6), "- a\n  12 %\n  b\n  3 %\n");
+    assert_eq!(crate::findings::paragraph("", "%", 6), "%\n");
+}
+
+#[test]
 fn numbers() {
     for (value, shown) in [
         (0.0, "0"),
@@ -216,6 +222,7 @@ fn findings_as_sentences() {
             generator: Some(0.8),
             before: Some(0.3),
             server: Some(0.9),
+            others: Some(0.05),
         },
         Finding::GeneratorShare { cell: 2, used: 0.7, processors: 2.0 },
         Finding::NotCompared { cell: 2, why: OtherWork::SlotsExhausted },
@@ -302,6 +309,7 @@ fn many_cells_are_few_lines() {
             generator: Some(0.5 + 0.1 * *cell as f64),
             before: (*cell > 0).then_some(0.25),
             server: Some(0.75),
+            others: Some(0.0),
         };
         crate::findings::text(&cells.iter().map(host).collect::<Vec<_>>(), &matrix(), 200, &En)
     };
@@ -313,7 +321,7 @@ fn many_cells_are_few_lines() {
         (&[1, 2, 3, 4, 4], "in all cells but none/8: the generator used 0.60 to 0.90"),
         (
             &[1, 2],
-            "session/8 (generator 0.60, before PostgreSQL 0.25, PostgreSQL 0.75); session/200 (generator",
+            "session/8 (generator 0.60, before PostgreSQL 0.25, PostgreSQL 0.75, others 0.00); session/200 (generator",
         ),
     ] {
         let seen = many(cells).replace("\n  ", " ");

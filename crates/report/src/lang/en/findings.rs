@@ -19,16 +19,17 @@ pub fn group(it: &Finding) -> String {
             format!("PostgreSQL's slots ran out{slots}")
         }
         Finding::ClientsStarved { pool: None, .. } => {
-            "clients got nothing, or hardly anything, and the average hides it".to_owned()
+            "the average hides that only some clients were served (Jain's index: 1 is fair)".to_owned()
         }
         Finding::ClientsStarved { pool: Some((it, size)), .. } => format!(
-            "behind a pool of {size} in {} mode clients got nothing, or hardly anything, and the average hides it",
+            "the average hides that only some clients were served, behind a pool of {size} in {} mode",
             mode(*it)
         ),
-        Finding::NotCompared { .. } => "left out of comparisons, because not all clients did their work".to_owned(),
+        Finding::NotCompared { .. } => {
+            "left out of comparisons, because not all clients did their work".to_owned()
+        }
         Finding::HostBound { processors, .. } => format!(
-            "all {processors:.0} processors of this machine were busy: generator, pooler and PostgreSQL took them from \
-             each other, and cells differ also in who got them"
+            "all {processors:.0} processors of this machine were busy, so that cells differ also in who got them"
         ),
         Finding::GeneratorShare { processors, .. } => {
             format!("the generator took a good part of this machine's {processors:.0} processors")
@@ -37,18 +38,17 @@ pub fn group(it: &Finding) -> String {
             "throughput beside the direct cell, the same transport on every hop".to_owned()
         }
         Finding::UnlikeComparison { transports, with_transport, .. } => format!(
-            "beside another transport ({} beside {}) throughput would seem to change by, and like for like by",
+            "unlike transports, {} beside {}, would say (and like for like)",
             ways(transports),
             entrance(*with_transport)
         ),
         Finding::NoDifference { .. } => "no evidence that the pool's mode changes throughput".to_owned(),
         Finding::QueueInPooler { node, waiting: Some(_), .. } => format!(
-            "the queue stands in {node}: clients waiting by its console, the longest wait, and sessions of PostgreSQL \
-             that were busy"
+            "the queue stands in {node}: clients waiting by its console, the longest wait, busy sessions of PostgreSQL"
         ),
         Finding::QueueInPooler { node, waiting: None, .. } => format!(
             "the queue stands in {node} (its console does not tell waiting clients from idle ones): transactions under \
-             way, and sessions of PostgreSQL that were busy"
+             way, busy sessions of PostgreSQL"
         ),
         Finding::QueueInBalancer { node, maxconn, .. } => {
             let maxconn = maxconn.map_or(String::new(), |it| format!(" (maxconn {it})"));
@@ -60,14 +60,18 @@ pub fn group(it: &Finding) -> String {
         ),
         Finding::PoolBound { node, .. } => format!("the pool of {node} is the limit, not its processor"),
         Finding::ServerBound { node, .. } => format!("{node}'s processor is the limit"),
-        Finding::SessionsWait { event, .. } => format!("most active sessions of PostgreSQL waited for {event}"),
+        Finding::SessionsWait { event, .. } => {
+            format!("most active sessions of PostgreSQL waited for {event}")
+        }
         Finding::Deadlocks { .. } => "deadlocks per thousand transactions".to_owned(),
-        Finding::NotConcurrent { .. } => {
-            "deadlocks are no comparison where other numbers of transactions were under way in PostgreSQL".to_owned()
+        // Whose these are its paragraph says.
+        Finding::NotConcurrent { with_busy, .. } => {
+            format!("where {with_busy:.1} transactions were under way in PostgreSQL")
         }
-        Finding::RunIsClosed { .. } => {
-            "the open test became a closed one: all clients were busy, so that arrivals waited or were dropped".to_owned()
-        }
+        Finding::RunIsClosed { in_flight_max, .. } => format!(
+            "the open test became a closed one, because all {in_flight_max} clients were busy; arrivals that waited for \
+             one, that were dropped, and all"
+        ),
         Finding::ClientsLeftAfterTest { node, .. } => {
             format!("{node} still held clients after the load had ended")
         }
@@ -81,6 +85,11 @@ pub fn paragraph(all: &[&Finding], names: &[String]) -> String {
         // What follows is a table.
         Finding::LikeForLikeCost { .. } => format!("{lead}:"),
         Finding::NotCompared { .. } => format!("{lead}: {}", left_out(all, names)),
+        Finding::NotConcurrent { with, .. } => {
+            let each: Vec<String> = all.iter().map(|it| item(it, names)).collect();
+            let with = name(names, *with);
+            format!("deadlocks are no comparison with those of {with}, {lead}: {}", each.join("; "))
+        }
         Finding::HostBound { .. } if all.len() > MANY => format!("{lead}; {}", shares(all, names)),
         _ => {
             let each: Vec<String> = all.iter().map(|it| item(it, names)).collect();
@@ -94,22 +103,29 @@ fn item(it: &Finding, names: &[String]) -> String {
     let name = |cell: &usize| name(names, *cell);
     match it {
         Finding::SlotsExhausted { cell, refused, logged, first_second, trials, of, .. } => {
-            let first = first_second.map_or(String::new(), |it| format!(", first in second {it}"));
+            let late = first_second.filter(|it| *it > 0);
+            let first = late.map_or(String::new(), |it| format!(", first in second {it}"));
             format!("{} (refused {refused}, by its log {logged}{first}{})", name(cell), some_of(*trials, *of))
         }
-        Finding::ClientsStarved { cell, served, without, clients, jain, mean, .. } => format!(
-            "{} served {served} of {clients} ({without} got nothing, mean {mean:.0}, Jain {jain:.2})",
-            name(cell)
-        ),
+        Finding::ClientsStarved { cell, served, without, clients, jain, .. } => {
+            let hardly = clients - served - without;
+            let hardly = if hardly > 0 { format!("{hardly} hardly anything, ") } else { String::new() };
+            format!("{} {served} of {clients} ({hardly}Jain {jain:.2})", name(cell))
+        }
         Finding::NotCompared { cell, .. } | Finding::LikeForLikeCost { cell, .. } => name(cell).to_owned(),
-        Finding::HostBound { cell, generator, before, server, .. } => {
-            let told = [("generator", generator), ("before PostgreSQL", before), ("PostgreSQL", server)];
+        Finding::HostBound { cell, generator, before, server, others, .. } => {
+            let told = [
+                ("generator", generator),
+                ("before PostgreSQL", before),
+                ("PostgreSQL", server),
+                ("others", others),
+            ];
             let each = told.iter().filter_map(|(who, it)| Some(format!("{who} {:.2}", (**it)?)));
             format!("{} ({})", name(cell), each.collect::<Vec<_>>().join(", "))
         }
         Finding::GeneratorShare { cell, used, .. } => format!("{} {used:.2}", name(cell)),
         Finding::UnlikeComparison { cell, compared, like, .. } => {
-            format!("{} {} and {}", name(cell), percent(compared.ratio), percent(*like))
+            format!("{} {} ({})", name(cell), percent(compared.ratio), percent(*like))
         }
         Finding::NoDifference { cell, with, mode: of, with_mode, compared } => {
             let (mine, other) = (name(cell), name(with));
@@ -121,8 +137,8 @@ fn item(it: &Finding, names: &[String]) -> String {
             format!("{mine} beside {other}{modes} {}", figures(compared))
         }
         Finding::QueueInPooler { cell, waiting, longest, under_way, busy, .. } => {
-            let [longest, busy] = [longest.map(seconds), busy.map(|it| format!("{it:.1} busy"))]
-                .map(|it| it.unwrap_or_default());
+            let [longest, busy] =
+                [longest.map(seconds), busy.map(|it| format!("{it:.1}"))].map(|it| it.unwrap_or_default());
             let figures = [format!("{:.1}", waiting.unwrap_or(*under_way)), longest, busy];
             let known: Vec<String> = figures.into_iter().filter(|it| !it.is_empty()).collect();
             format!("{} {}", name(cell), known.join(", "))
@@ -154,14 +170,10 @@ fn item(it: &Finding, names: &[String]) -> String {
                 interval.map_or(String::new(), |(low, high)| format!(" (95 %: {low:.2} to {high:.2})"));
             format!("{} {of_thousand:.2}{interval}, {}", name(cell), count(*runs, "run"))
         }
-        Finding::NotConcurrent { cell, with, busy, with_busy } => {
-            format!("{} {busy:.1} beside {} {with_busy:.1}", name(cell), name(with))
+        Finding::NotConcurrent { cell, busy, .. } => format!("{} {busy:.1}", name(cell)),
+        Finding::RunIsClosed { cell, arrivals, waited, dropped, trials, of, .. } => {
+            format!("{} {waited}, {dropped} of {arrivals}{}", name(cell), some_of(*trials, *of))
         }
-        Finding::RunIsClosed { cell, arrivals, waited, dropped, in_flight_max, trials, of } => format!(
-            "{} (of {arrivals} arrivals {waited} waited for one of {in_flight_max} clients, {dropped} were dropped{})",
-            name(cell),
-            some_of(*trials, *of)
-        ),
         Finding::ClientsLeftAfterTest { cell, clients, trials, of, .. } => {
             format!("{} {clients}{}", name(cell), some_of(*trials, *of))
         }
@@ -197,11 +209,14 @@ fn left_out(all: &[&Finding], names: &[String]) -> String {
 /// Which cells of a full machine, and who used how much of it.
 fn shares(all: &[&Finding], names: &[String]) -> String {
     let mut full = vec![false; names.len()];
-    let mut used: [Vec<f64>; 3] = Default::default();
+    let mut used: [Vec<f64>; 4] = Default::default();
     for finding in all {
-        let Finding::HostBound { cell, generator, before, server, .. } = finding else { continue };
+        let Finding::HostBound { cell, generator, before, server, others, .. } = finding else { continue };
         full.get_mut(*cell).into_iter().for_each(|it| *it = true);
-        [generator, before, server].iter().zip(&mut used).for_each(|(it, used)| used.extend(it.iter()));
+        [generator, before, server, others]
+            .iter()
+            .zip(&mut used)
+            .for_each(|(it, used)| used.extend(it.iter()));
     }
     let those =
         |which: bool| (0..full.len()).filter(|it| full[*it] == which).map(|it| names[it].as_str()).collect();
@@ -216,7 +231,7 @@ fn shares(all: &[&Finding], names: &[String]) -> String {
         let most = used.iter().copied().max_by(f64::total_cmp)?;
         Some(format!("{who} used {least:.2} to {most:.2}"))
     };
-    let who = ["the generator", "what stands before PostgreSQL", "PostgreSQL"];
+    let who = ["the generator", "what stands before PostgreSQL", "PostgreSQL", "others on this machine"];
     let ranges: Vec<String> = who.into_iter().zip(&used).filter_map(range).collect();
     format!("{cells}: {}", ranges.join(", "))
 }
