@@ -4,7 +4,7 @@ use crate::finding::{self, TrialFacts, samples};
 use crate::repeats::{self, Compared};
 use model::matrix::{Against, Estimate, Figure, Hop, Matrix, NotApplied, Placement, Row, Trial};
 use model::plan::{AttachedRole, Experiment, Kind, Limits, LoadModel, Node, Setup};
-use model::{EventKind, Nanos, Summary};
+use model::{EventKind, LogEvent, Nanos, Summary};
 
 /// In the order in which they are shown.
 const FIGURES: [Figure; 11] = [
@@ -157,8 +157,8 @@ pub(crate) fn refused(it: &Summary) -> u64 {
 /// What clients were told, or what the server logged, whichever is more: a deadlock that was retried is not told, and a
 /// log may be missing.
 pub(crate) fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> u64 {
-    let logged = |it: &&model::LogEvent| it.kind == EventKind::Deadlock && it.at > Nanos::ZERO;
-    it.total.counts.deadlock.max(trial.events.iter().filter(logged).count() as u64)
+    let logged = |it: &&LogEvent| it.kind == EventKind::Deadlock && it.at > Nanos::ZERO;
+    it.total.counts.deadlock.max(trial.events.iter().filter(logged).map(LogEvent::lines).sum())
 }
 
 #[cfg(test)]
@@ -241,6 +241,8 @@ mod tests {
         check(&[run().failed(b"40P01", 20)], Figure::Deadlocks, &["direct 1.9960 - 1"]);
         check(&[run().failed(b"40P01", 20)], Figure::Errors, &["direct 1.9960 - 1"]);
         check(&[run().event(EventKind::Deadlock, 5)], Figure::Deadlocks, &["direct 0.5000 - 1"]);
+        let more = run().event(EventKind::Deadlock, 5).more(EventKind::Deadlock, 15);
+        check(&[more], Figure::Deadlocks, &["direct 2.0000 - 1"]);
         check(&[run().refused(b"53300", 7)], Figure::Refused, &["direct 7.0000 - 1"]);
         let starved = run().clients([vec![500; 20], vec![0; 170], vec![1; 10]].concat());
         check(std::slice::from_ref(&starved), Figure::Served, &["direct 30.0000 - 1"]);

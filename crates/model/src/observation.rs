@@ -64,6 +64,16 @@ pub struct LogEvent {
     pub text: String,
 }
 
+impl LogEvent {
+    /// End of the text of an event that stands for several of its kind; their number is before it.
+    pub const MORE: &'static str = " more within a second";
+
+    /// How many lines it stands for, at least 1.
+    pub fn lines(&self) -> u64 {
+        self.text.strip_suffix(LogEvent::MORE).and_then(|it| it.parse().ok()).unwrap_or(1)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {

@@ -4,7 +4,7 @@ use super::{Cell, Finding, TrialFacts};
 use crate::matrix::clients;
 use model::plan::{Kind, PoolMode};
 use model::summary::{Doubt, Failure};
-use model::{Code, EventKind, Nanos};
+use model::{Code, EventKind, LogEvent, Nanos};
 
 const EXHAUSTED: &str = "53300";
 /// A client that got less than this share of the mean was hardly served.
@@ -47,7 +47,8 @@ fn refused(trial: &TrialFacts<'_>) -> u64 {
 }
 
 fn logged(trial: &TrialFacts<'_>) -> u64 {
-    trial.events.iter().filter(|it| it.kind == EventKind::TooManyConnections).count() as u64
+    let those = trial.events.iter().filter(|it| it.kind == EventKind::TooManyConnections);
+    those.map(LogEvent::lines).sum()
 }
 
 fn first_second(trial: &TrialFacts<'_>) -> Option<u64> {

@@ -174,6 +174,13 @@ impl Run {
         self
     }
 
+    /// An event that stands for so many.
+    pub fn more(self, kind: EventKind, n: u64) -> Run {
+        let mut run = self.event(kind, 1);
+        run.events.last_mut().expect("one was added").text = format!("{n}{}", LogEvent::MORE);
+        run
+    }
+
     /// The same value at the end of each second.
     pub fn gauge(self, node: &str, series: &str, label: &str, value: f64) -> Run {
         self.series(node, series, label, |_| value)

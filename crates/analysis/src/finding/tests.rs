@@ -51,7 +51,10 @@ fn slots_run_out() {
     check(
         &["direct"],
         &[
-            run().refused(b"53300", 40).event(EventKind::TooManyConnections, 41),
+            run()
+                .refused(b"53300", 40)
+                .event(EventKind::TooManyConnections, 11)
+                .more(EventKind::TooManyConnections, 30),
             Run::new(0, 1),
             // Nothing was measured at all, but the server said why.
             Run::new(0, 2).without_summary().event(EventKind::TooManyConnections, 5),

@@ -2,7 +2,7 @@ use super::*;
 use crate::lang::En;
 use model::finding::{Compared, OtherWork};
 use model::matrix::{Against, Hop, Placement, Status, Trial};
-use model::objective::{Tally, Worst};
+use model::objective::{Judged, Tally, Unit, Verdict as Kept, Worst};
 use model::plan::{Entrance, PoolMode};
 use model::{PerSecond, stop::Fired};
 
@@ -80,10 +80,10 @@ fn matrix() -> Matrix {
     for it in &mut rows[4].trials {
         (it.status, it.valid) = (Status::Skipped { why: "Odyssey is not installed".into() }, false);
     }
-    let judged = |measured, verdict| model::objective::Judged {
+    let judged = |measured, verdict| Judged {
         objective: "p99 < 200ms".into(),
         verdict,
-        unit: model::objective::Unit::Seconds,
+        unit: Unit::Seconds,
         measured,
         bound: 0.2,
         of: 10_000,
@@ -94,7 +94,7 @@ fn matrix() -> Matrix {
             kept: 12,
             broken: 2,
             unknown: 1,
-            worst: Some(Worst { cell: 2, judged: judged(Some(1.032), model::objective::Verdict::Broken) }),
+            worst: Some(Worst { cell: 2, judged: judged(Some(1.032), Kept::Broken) }),
         },
         Tally { objective: "max < 1s".into(), kept: 0, broken: 0, unknown: 0, worst: None },
     ];
@@ -142,8 +142,8 @@ fn narrower() {
 
 #[test]
 fn a_percent_sign_stays_with_its_number() {
-    assert_eq!(crate::findings::paragraph("- ", "a 12 % b 3 %", 6), "- a\n  12 %\n  b\n  3 %\n");
-    assert_eq!(crate::findings::paragraph("", "%", 6), "%\n");
+    assert_eq!(paragraph("- ", "a 12 % b 3 %", 6), "- a\n  12 %\n  b\n  3 %\n");
+    assert_eq!(paragraph("", "%", 6), "%\n");
 }
 
 #[test]
@@ -332,7 +332,6 @@ fn many_cells_are_few_lines() {
 #[test]
 fn stop_rules_and_objectives_as_sentences() {
     use crate::lang::Lang;
-    use model::objective::{Judged, Unit, Verdict as Kept};
     use model::stop::Difference;
     let fired = Fired {
         rule: "net(xx,25,10)".into(),

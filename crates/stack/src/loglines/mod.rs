@@ -107,7 +107,7 @@ impl Throttle {
             node: self.node.clone(),
             kind,
             code: None,
-            text: format!("{count} more within a second"),
+            text: format!("{count}{}", LogEvent::MORE),
         };
         out.extend(self.over.drain(..).map(event));
     }

@@ -138,7 +138,7 @@ fn item(it: &Finding, names: &[String]) -> String {
         }
         Finding::QueueInPooler { cell, waiting, longest, under_way, busy, .. } => {
             let [longest, busy] =
-                [longest.map(seconds), busy.map(|it| format!("{it:.1}"))].map(|it| it.unwrap_or_default());
+                [longest.map(seconds), busy.map(|it| format!("{it:.1}"))].map(Option::unwrap_or_default);
             let figures = [format!("{:.1}", waiting.unwrap_or(*under_way)), longest, busy];
             let known: Vec<String> = figures.into_iter().filter(|it| !it.is_empty()).collect();
             format!("{} {}", name(cell), known.join(", "))
