@@ -10,6 +10,7 @@ mod experiments {
     mod faults;
     mod order;
     mod shipped;
+    mod stack;
     mod stand;
     mod stops;
     mod ways;

@@ -11,6 +11,8 @@ use clap::{Parser, Subcommand};
 use holder::{Order, Question, Word, hear, say};
 use model::plan::{Cell, Experiment};
 use place::Place;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use stack::supervisor::KeeperProgram;
 use std::fs::File;
@@ -176,10 +178,10 @@ fn start(order: &Order, place: &Place, log: File) -> Result<Told, Trouble> {
         let mut command = Command::new(us);
         command.arg0("pgdyno").args(["stack", "hold", &order.name]);
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
-        command.stdout(log.try_clone()?).stderr(log.try_clone()?).spawn()?;
-        Ok(ours)
+        let child = command.stdout(log.try_clone()?).stderr(log.try_clone()?).spawn()?;
+        Ok((child, ours))
     };
-    let holder = spawn().map_err(failed)?;
+    let (mut child, holder) = spawn().map_err(failed)?;
     say(&holder, order);
     let terminal = io::stderr().is_terminal();
     let clear = if terminal { "\r\x1b[K" } else { "" };
@@ -203,6 +205,7 @@ fn start(order: &Order, place: &Place, log: File) -> Result<Told, Trouble> {
         }
     }
     eprint!("{clear}");
+    let _ = child.wait();
     if let Some(it) = trouble {
         return Err(it);
     }
@@ -240,7 +243,7 @@ fn down(which: &str, voice: &Voice) -> Result<ExitCode, Trouble> {
         return Err(none(which));
     }
     for it in found {
-        Place::await_end(&it.log);
+        it.await_end();
         voice.info(&format!("{} is down, and everything of it gone", it.told.name));
     }
     place.names();
@@ -261,8 +264,17 @@ fn none(which: &str) -> Trouble {
 /// One that has answered.
 struct Found {
     told: Told,
-    /// Locked while it lives.
-    log: File,
+    /// Of the holder; readable when it has ended. `None` if it has.
+    process: Option<OwnedFd>,
+}
+
+impl Found {
+    fn await_end(&self) {
+        if let Some(process) = &self.process {
+            // Only a signal wakes us earlier, and none is awaited here: it ends us.
+            let _ = poll(&mut [PollFd::new(process, PollFlags::IN)], None);
+        }
+    }
 }
 
 /// Asks those that are meant; their answers, and the names of those that gave none.
@@ -270,7 +282,6 @@ fn ask(place: &Place, which: Option<&str>, question: Question) -> (Vec<Found>, V
     let file = which.and_then(|it| Path::new(it).canonicalize().ok());
     let (mut found, mut silent) = (Vec::new(), Vec::new());
     for name in place.names() {
-        let Some(log) = place.open_log(&name) else { continue };
         let named = which.is_none_or(|it| it == name);
         let told = match ask_one(place, &name, Question::Status) {
             Ok(it) => it,
@@ -284,11 +295,14 @@ fn ask(place: &Place, which: Option<&str>, question: Question) -> (Vec<Found>, V
         if !named && file.as_ref() != Some(&told.file) {
             continue;
         }
+        // It has just answered, so this is its number still.
+        let number = Pid::from_raw(told.pid.cast_signed());
+        let process = number.and_then(|it| pidfd_open(it, PidfdFlags::empty()).ok());
         if question == Question::Down && ask_one(place, &name, Question::Down).is_err() {
             silent.push(name);
             continue;
         }
-        found.push(Found { told, log });
+        found.push(Found { told, process });
     }
     (found, silent)
 }
@@ -305,15 +319,7 @@ fn ask_one(place: &Place, name: &str, question: Question) -> io::Result<Told> {
 fn cell<'a>(experiment: &'a Experiment, wanted: Option<&str>) -> Result<&'a Cell, Trouble> {
     let cells = &experiment.cells;
     let Some(wanted) = wanted else { return Ok(&cells[experiment.baseline.unwrap_or(0)]) };
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    for piece in wanted.split(',') {
-        match (piece.split_once('='), pairs.last_mut()) {
-            (Some((axis, it)), _) => pairs.push((axis.trim().to_owned(), it.trim().to_owned())),
-            // A value may have commas of its own.
-            (None, Some(last)) => last.1 += &format!(",{piece}"),
-            (None, None) => pairs.push((piece.trim().to_owned(), String::new())),
-        }
-    }
+    let pairs = pairs(wanted);
     let is = |cell: &&Cell| pairs.iter().all(|it| cell.label.contains(it));
     cells.iter().find(is).ok_or_else(|| {
         let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -333,6 +339,20 @@ fn cell<'a>(experiment: &'a Experiment, wanted: Option<&str>) -> Result<&'a Cell
         };
         Trouble::new(format!("no cell is \"{wanted}\"")).hint(hint)
     })
+}
+
+/// `way=unix,load.clients=8`, by axis.
+fn pairs(text: &str) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for piece in text.split(',') {
+        match (piece.split_once('='), pairs.last_mut()) {
+            (Some((axis, it)), _) => pairs.push((axis.trim().to_owned(), it.trim().to_owned())),
+            // A value may have commas of its own.
+            (None, Some(last)) => last.1 += &format!(",{piece}"),
+            (None, None) => pairs.push((piece.trim().to_owned(), String::new())),
+        }
+    }
+    pairs
 }
 
 /// As the experiment file has them.
@@ -369,6 +389,20 @@ mod tests {
         for it in ["", "2", "h", "0s", "-1s", "1.5h", "2 d", "99999999999999999999h", "9999999999h"] {
             check(it, None);
         }
+    }
+
+    #[test]
+    fn cells() {
+        let check = |text: &str, expected: &[(&str, &str)]| {
+            let found = pairs(text);
+            let found: Vec<(&str, &str)> = found.iter().map(|it| (&*it.0, &*it.1)).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        check("way=unix", &[("way", "unix")]);
+        check("way = unix, load.clients=8", &[("way", "unix"), ("load.clients", "8")]);
+        check("load.schedule=line(1,9,5s),way=tcp", &[("load.schedule", "line(1,9,5s)"), ("way", "tcp")]);
+        check("unix", &[("unix", "")]);
+        check("", &[("", "")]);
     }
 
     #[test]

@@ -119,17 +119,6 @@ impl Place {
         }
     }
 
-    /// Returns when nobody holds the name any more, as `log` was when it was opened.
-    pub fn await_end(log: &File) {
-        // Fails only when a signal comes, and then we are asked to go.
-        let _ = flock(log, FlockOperation::LockShared);
-    }
-
-    /// The log of a stack that is up.
-    pub fn open_log(&self, name: &str) -> Option<File> {
-        open(&self.log(name), false).ok()
-    }
-
     /// Removes what has this name, and the directory if it was the last; for who holds it.
     pub fn clear(&self, name: &str) {
         let _ = remove_file(self.socket(name));
@@ -197,7 +186,7 @@ mod tests {
             make(&path);
             let found = Place::checked(path.clone()).map_or_else(|it| it.what, |_| "taken".to_owned());
             assert!(found.ends_with(expected), "{found} is not {expected}");
-            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
+            let _ = remove_file(&path).or_else(|_| remove_dir(&path));
         };
         let with_mode = |path: &Path, mode| {
             fs::create_dir(path).and_then(|()| fs::set_permissions(path, PermissionsExt::from_mode(mode)))

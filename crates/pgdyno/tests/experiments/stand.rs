@@ -114,7 +114,7 @@ impl Bench {
     }
 
     /// Processes, files and control groups.
-    fn remains(&self) -> Vec<String> {
+    pub fn remains(&self) -> Vec<String> {
         let processes = self.processes().into_iter().map(|it| format!("process {it}: {:?}", words_of(it)));
         let files = files(&self.folder.join("tmp")).into_iter().map(|it| it.display().to_string());
         processes.chain(files).collect()

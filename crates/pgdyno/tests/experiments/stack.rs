@@ -1,0 +1,243 @@
+//! A stack that is kept up can be reached as is printed, found again and ended, and leaves nothing however it ends.
+
+use super::stand::{BARE, Bench, Ended, PGDYNO, groups, until};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use stack::find::Search;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const MODES: &str = "
+stack:
+  pooler: { kind: pgbouncer, size: 5, limits: { cpu: 0.5 } }
+  postgres: { entrance: tls }
+dataset: { name: tickets, rows: 1_000 }
+operations: { one: { sql: SELECT 1 } }
+load: { model: closed, clients: 2, duration: 1s }
+matrix: { pooler.mode: [session, transaction] }
+";
+
+/// Loading it takes longer than anybody waits.
+const LARGE: &str = "
+stack: { postgres: {} }
+dataset: { name: tickets, rows: 1_000_000_000 }
+operations: { one: { sql: SELECT 1 } }
+load: { model: closed, clients: 2, duration: 1s }
+";
+
+/// `pgdyno stack`, whose stacks are found below the bench's folder.
+fn command(bench: &Bench, arguments: &[&str]) -> Command {
+    let mut command = bench.command(&[]);
+    let mut ours = Command::new(PGDYNO);
+    ours.arg("stack").args(arguments).current_dir(&bench.folder).stdin(Stdio::null());
+    ours.envs(command.env_remove("XDG_RUNTIME_DIR").get_envs().filter_map(|(name, it)| Some((name, it?))));
+    ours.env("XDG_RUNTIME_DIR", &bench.folder);
+    ours
+}
+
+fn stack(bench: &Bench, arguments: &[&str]) -> Ended {
+    Ended::of(&mut command(bench, arguments))
+}
+
+fn status(bench: &Bench, which: &str) -> Value {
+    let document = stack(bench, &["status", which, "--json"]).document();
+    document[0].clone()
+}
+
+fn pid(of: &Value) -> Pid {
+    let number = of["pid"].as_i64().and_then(|it| i32::try_from(it).ok());
+    number.and_then(Pid::from_raw).unwrap_or_else(|| panic!("no process in {of:#}"))
+}
+
+/// Where its socket and log are while it is up.
+fn place(bench: &Bench) -> PathBuf {
+    bench.folder.join("pgdyno")
+}
+
+/// The printed lines for psql of this kind, the entrance's first.
+fn lines(text: &str, whose: &str) -> Vec<String> {
+    text.lines().filter_map(|it| it.trim_start().strip_prefix(whose)).map(|it| it.trim().to_owned()).collect()
+}
+
+/// What psql answers when it is called by a printed line, without any environment of ours.
+#[track_caller]
+fn ask(line: &str, sql: &str) -> String {
+    let bin = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}")).bin;
+    let mut shell = Command::new("/bin/sh");
+    shell.env_clear().env("PATH", format!("{}:/usr/bin:/bin", bin.display())).stdin(Stdio::null());
+    let asked = Ended::of(shell.args(["-c", &format!("{line} -w -X -A -t -c \"{sql}\"")]));
+    asked.expect(0);
+    asked.out.trim().to_owned()
+}
+
+/// The file of passwords, of a printed line.
+fn passwords(line: &str) -> PathBuf {
+    let file = line.split_whitespace().find_map(|it| it.strip_prefix("PGPASSFILE="));
+    PathBuf::from(file.unwrap_or_else(|| panic!("no file in {line}")))
+}
+
+#[test]
+fn up_connect_status_down() {
+    let bench = Bench::new("modes", MODES);
+    let up = stack(&bench, &["up", "modes.yaml", "--cell", "pooler.mode=transaction"]);
+    up.expect(0);
+    let (application, superuser) = (lines(&up.out, "application"), lines(&up.out, "superuser"));
+    assert_eq!((application.len(), superuser.len()), (2, 1), "{}", up.out);
+    for it in &application {
+        assert_eq!(ask(it, "select current_user, count(*) from book.tickets"), "app|1000");
+    }
+    assert_eq!(ask(&superuser[0], "select usesuper from pg_user where usename = current_user"), "t");
+    let console = lines(&up.out, "console");
+    assert!(ask(&console[0], "show config").contains("pool_mode|transaction"), "{}", up.out);
+
+    // No password is anywhere but in the file.
+    let file = passwords(&superuser[0]);
+    let about = file.metadata().expect("it is there");
+    assert_eq!((about.mode() & 0o777, about.uid()), (0o600, rustix::process::geteuid().as_raw()));
+    let text = fs::read_to_string(&file).expect("it is ours");
+    let secrets: Vec<&str> = text.lines().filter_map(|it| it.rsplit(':').next()).collect();
+    assert_eq!(secrets.len(), 4, "two of the application, the superuser's and the console's");
+    let processes = fs::read_dir("/proc").expect("Linux").flatten();
+    let arguments = processes.map(|it| fs::read(it.path().join("cmdline")).unwrap_or_default());
+    let arguments: String = arguments.map(|it| String::from_utf8_lossy(&it).into_owned()).collect();
+    let log = fs::read_to_string(place(&bench).join("modes.log")).expect("it is ours");
+    for it in secrets {
+        assert!(![&up.out, &up.err, &arguments, &log].iter().any(|said| said.contains(it)), "a password");
+    }
+
+    let twice = stack(&bench, &["up", "modes.yaml"]);
+    assert!(twice.expect(1).err.contains("a stack named modes is up already"), "{}", twice.err);
+    assert!(twice.err.contains("pgdyno stack down modes"), "{}", twice.err);
+    stack(&bench, &["up", "modes.yaml", "--name", "other", "--lifetime", "1h"]).expect(0);
+    let both = stack(&bench, &["status", "modes.yaml"]);
+    let heads: Vec<&str> = both.expect(0).out.lines().filter(|it| it.contains(" is up, for ")).collect();
+    assert_eq!(heads.len(), 2, "{}", both.out);
+    assert_eq!(status(&bench, "other")["cell"][0][1], "session");
+    assert_eq!(status(&bench, "modes")["cell"][0][1], "transaction");
+    stack(&bench, &["down", "other"]).expect(0);
+    assert_eq!(ask(&application[0], "select 1"), "1");
+
+    let run = file.parent().and_then(Path::file_name).and_then(|it| it.to_str()).expect("a plain name");
+    let keeper = run.strip_prefix("pgdyno-").and_then(|it| it.parse().ok()).expect("pgdyno-<number>");
+    stack(&bench, &["down", "modes.yaml"]).expect(0);
+    // Nothing is waited for: it is all gone.
+    assert_eq!(bench.remains(), [""; 0]);
+    assert!(!place(&bench).exists() && groups(keeper).is_empty());
+    for verb in ["down", "status"] {
+        let none = stack(&bench, &[verb, "modes.yaml"]);
+        assert!(none.expect(1).err.contains("no stack of modes.yaml is up"), "{}", none.err);
+    }
+    assert_eq!(stack(&bench, &["status"]).expect(0).out, "no stack is up\n");
+}
+
+#[test]
+fn a_node_that_died_is_told() {
+    let bench = Bench::new("died", BARE);
+    stack(&bench, &["up", "died.yaml"]).expect(0);
+    let node = &status(&bench, "died")["state"]["up"][0];
+    assert_eq!(node["condition"], "runs");
+    kill_process(pid(node), Signal::KILL).expect("it runs");
+    until("its end is told", || {
+        let told = stack(&bench, &["status", "died"]);
+        let is = told.status.code() == Some(2) && told.out.contains("HAS ENDED: it was ended by signal 9");
+        if is { Ok(()) } else { Err(told.out) }
+    });
+    stack(&bench, &["down", "died"]).expect(0);
+    assert_eq!(bench.remains(), [""; 0]);
+}
+
+#[test]
+fn nothing_outlives_the_holder() {
+    for signal in [Signal::KILL, Signal::TERM, Signal::INT] {
+        let bench = Bench::new("shot", BARE);
+        stack(&bench, &["up", "shot.yaml"]).expect(0);
+        kill_process(pid(&status(&bench, "shot")), signal).expect("it runs");
+        bench.clears();
+        if signal == Signal::KILL {
+            assert!(place(&bench).join("shot.sock").exists(), "nobody was there to remove it");
+        }
+        let none = stack(&bench, &["status", "shot"]);
+        assert!(none.expect(1).err.contains("no stack of shot is up"), "{}", none.err);
+        assert!(!place(&bench).exists(), "what it left is removed");
+        stack(&bench, &["up", "shot.yaml"]).expect(0);
+        stack(&bench, &["down", "shot"]).expect(0);
+    }
+}
+
+#[test]
+fn it_can_be_stopped_before_it_is_up() {
+    for how in ["interrupted", "killed", "down"] {
+        let bench = Bench::new("large", LARGE);
+        let mut up = command(&bench, &["up", "large.yaml"]);
+        let mut up = up.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be run");
+        let mut said = BufReader::new(up.stderr.take().expect("piped")).lines();
+        let first = said.next().expect("a line").expect("text");
+        assert!(first.starts_with("postgres is ready"), "{first}");
+        let told = stack(&bench, &["status", "large"]);
+        assert!(told.expect(0).out.contains("large is starting, for "), "{}", told.out);
+        match how {
+            "interrupted" => kill_process(Pid::from_child(&up), Signal::INT).expect("it runs"),
+            "killed" => kill_process(Pid::from_child(&up), Signal::KILL).expect("it runs"),
+            _ => drop(stack(&bench, &["down", "large"]).expect(0).status),
+        }
+        let last = said.map_while(Result::ok).last();
+        let status = up.wait().expect("it ends");
+        if how != "killed" {
+            assert_eq!((status.code(), last.as_deref()), (Some(1), Some("pgdyno stack: error: stopped")));
+            assert_eq!(bench.remains(), [""; 0], "{how}");
+        }
+        bench.clears();
+        until("the place is removed", || if place(&bench).exists() { Err("no".to_owned()) } else { Ok(()) });
+    }
+}
+
+#[test]
+fn what_cannot_be_brought_up_leaves_nothing() {
+    let bench = Bench::new("missing", MODES);
+    let check = |arguments: &[&str], status: i32, expected: &str| {
+        let mut up = command(&bench, &[&["up", "missing.yaml"], arguments].concat());
+        let ended = Ended::of(up.env("PGDYNO_PGBOUNCER", "/nowhere"));
+        assert!(ended.expect(status).err.contains(expected), "{}", ended.err);
+        assert_eq!(bench.remains(), [""; 0]);
+        assert!(!place(&bench).exists());
+        ended
+    };
+    let missing = check(&[], 1, "no PgBouncer was found on this machine");
+    // As `run` says it.
+    let run = Ended::of(bench.command(&["--set", "repeat=1"]).env("PGDYNO_PGBOUNCER", "/nowhere"));
+    let said = missing.err.split_once("error: ").expect("an error").1.trim();
+    assert!(run.err.contains(said), "{said}\nis not in\n{}", run.err);
+    check(&["--cell", "pooler.mode=none"], 1, "hint: pooler.mode is session or transaction");
+    check(&["--name", "../x"], 1, "cannot be the name of a stack");
+    check(&["--lifetime", "soon"], 2, "write a whole number and s, m or h");
+    check(&["--set", "pooler.size=lots"], 2, "nothing was started");
+}
+
+#[test]
+fn what_is_attached_stays() {
+    let there = Bench::new("there", BARE);
+    let line = lines(&stack(&there, &["up", "there.yaml"]).expect(0).out, "application").remove(0);
+    let address = line.split_once("psql ").expect("a line for psql").1.trim_matches('\'');
+    let yaml = format!(
+        "
+stack: {{ pooler: {{ kind: pgbouncer, size: 5 }}, postgres: {{ attach: \"{address}\" }} }}
+operations: {{ one: {{ sql: SELECT 1 }} }}
+load: {{ model: closed, clients: 2, duration: 1s }}
+"
+    );
+    let bench = Bench::new("here", &yaml);
+    let mut up = command(&bench, &["up", "here.yaml"]);
+    let up = Ended::of(up.env("PGPASSFILE", passwords(&line)));
+    up.expect(0);
+    let printed = lines(&up.out, "application");
+    assert_eq!(ask(&printed[0], "select current_user"), "app", "through our pooler");
+    assert_eq!(printed[1], format!("psql '{address}'"), "the password is theirs to give");
+    assert!(up.out.contains("was there before, and stays"), "{}", up.out);
+    stack(&bench, &["down", "here"]).expect(0);
+    assert_eq!(bench.remains(), [""; 0]);
+    assert_eq!(ask(&line, "select 1"), "1");
+    stack(&there, &["down", "there"]).expect(0);
+}
