@@ -1,6 +1,8 @@
 //! `pgdyno runs`: which runs are kept, and what is in them?
 
+use crate::run::replay;
 use crate::run::result::Result;
+use crate::voice::{Trouble, Voice};
 use clap::{Parser, Subcommand};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -35,6 +37,14 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Tell when other stop rules would have ended its trials
+    Stop {
+        /// A path, a name or its beginning, or `last`
+        run: String,
+        /// Such as 'net(xx,25,10)'
+        #[arg(required = true)]
+        rules: Vec<String>,
+    },
     /// Delete a run's file, without asking
     Remove {
         /// The whole name, as in the list
@@ -60,6 +70,7 @@ pub fn main(args: &[String]) -> ExitCode {
         Command::List => list(&args.dir),
         Command::Show { run, json: true, .. } => data(&args.dir, run),
         Command::Show { run, trials, json: false } => show(&args.dir, run, *trials),
+        Command::Stop { run, rules } => return stop(&args.dir, run, rules),
         Command::Remove { name } => {
             store::remove(&args.dir, name).map(|path| format!("removed {}\n", path.display()))
         }
@@ -74,6 +85,22 @@ pub fn main(args: &[String]) -> ExitCode {
         }
         Err(error) => {
             eprintln!("pgdyno runs: error: {}", clean(&error.to_string()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn stop(dir: &Path, run: &str, rules: &[String]) -> ExitCode {
+    let path = store::find(dir, run).map_err(|it| Trouble::new(it.to_string()));
+    let text = path.and_then(|it| replay::text(&it, rules));
+    match text {
+        Ok(text) => {
+            // A reader that is gone has seen enough.
+            let _ = io::stdout().lock().write_all(text.as_bytes());
+            ExitCode::SUCCESS
+        }
+        Err(trouble) => {
+            trouble.tell(&Voice { program: "pgdyno runs".to_owned() });
             ExitCode::FAILURE
         }
     }

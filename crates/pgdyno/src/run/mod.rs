@@ -1,6 +1,7 @@
 //! `pgdyno run`: an experiment file, from the first check to the last figure.
 
 pub mod lab;
+pub mod replay;
 pub mod result;
 mod show;
 pub mod trial;

@@ -1,0 +1,50 @@
+//! When would other stop rules have ended the trials of a stored run?
+
+use crate::voice::Trouble;
+use analysis::rule::{self, Rule, Scene};
+use model::plan::Experiment;
+use report::lang::{En, Lang};
+use serde::Deserialize;
+use std::fmt::Write as _;
+use std::path::Path;
+use store::{Run, State};
+
+/// One line per trial and rule, by the same engine that watches a run while it goes on.
+pub fn text(path: &Path, rules: &[String]) -> Result<String, Trouble> {
+    let trouble = |it: store::Error| Trouble::new(it.to_string());
+    let run = Run::open(path).map_err(trouble)?;
+    let header = run.header().map_err(trouble)?;
+    let experiment = Experiment::deserialize(&header.experiment)
+        .map_err(|it| Trouble::new(format!("{} was written by another version: {it}", path.display())))?;
+    let mut out = String::new();
+    for recorded in run.trials().map_err(trouble)? {
+        let trial = &recorded.trial;
+        let scene = Scene::of(&experiment.cells[trial.cell as usize].setup);
+        let mut watching = rules.iter().map(|it| parse(it, &scene)).collect::<Result<Vec<Rule>, Trouble>>()?;
+        let mut fired = vec![None; rules.len()];
+        let mut ticks = run.ticks(recorded.id).map_err(trouble)?;
+        // What came after the last whole second is the last tick of a trial that has ended.
+        let rest = usize::from(matches!(recorded.state, State::Ended(_)));
+        while ticks.left() > rest {
+            let Some(tick) = ticks.next() else { break };
+            let tick = tick.map_err(trouble)?;
+            for (rule, fired) in watching.iter_mut().zip(&mut fired) {
+                *fired = fired.take().or_else(|| rule.watch(&tick));
+            }
+        }
+        let name: Vec<&str> = trial.label.iter().map(|it| it.1.as_str()).collect();
+        let name = format!("{}, repeat {}", name.join("/"), trial.repetition + 1);
+        for (rule, fired) in rules.iter().zip(&fired) {
+            let what = fired.as_ref().map_or_else(|| format!("{rule} would not have fired"), |it| En.fired(it));
+            let _ = writeln!(out, "{name}: {what}");
+        }
+    }
+    Ok(out)
+}
+
+fn parse(text: &str, scene: &Scene) -> Result<Rule, Trouble> {
+    rule::parse(text, scene).map(|it| it.rule).map_err(|it| {
+        let at = it.offset + 1;
+        Trouble::new(format!("`{text}`, column {at}: {}", it.found)).hint(format!("write {}", it.instead))
+    })
+}
