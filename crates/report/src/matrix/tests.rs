@@ -327,6 +327,22 @@ fn many_cells_are_few_lines() {
         let seen = many(cells).replace("\n  ", " ");
         assert!(seen.contains(expected), "{seen}");
     }
+    let compared =
+        |ratio| Compared { ratio, interval: None, p: 0.1, verdict: Verdict::NoEvidence, runs: (5, 5) };
+    let unlike = |cell: usize| Finding::UnlikeComparison {
+        cell,
+        with: 0,
+        transports: vec![Entrance::Tcp],
+        with_transport: Entrance::Tls,
+        compared: compared(0.9 + 0.1 * cell as f64),
+        like: 0.8,
+    };
+    let all: Vec<Finding> = (0..5).map(unlike).collect();
+    assert_eq!(
+        crate::findings::text(&all, &matrix(), 200, &En),
+        "- unlike transports, TCP beside TLS, would say (and like for like): -10.0 to +30.0 % (-20.0 to -20.0 %) in \
+         none/8, session/8, session/200, transaction/8, statement/8\n"
+    );
 }
 
 #[test]

@@ -90,6 +90,7 @@ pub fn paragraph(all: &[&Finding], names: &[String]) -> String {
             let with = name(names, *with);
             format!("deadlocks are no comparison with those of {with}, {lead}: {}", each.join("; "))
         }
+        Finding::UnlikeComparison { .. } if all.len() > MANY => format!("{lead}: {}", seeming(all, names)),
         Finding::HostBound { .. } if all.len() > MANY => format!("{lead}; {}", shares(all, names)),
         _ => {
             let each: Vec<String> = all.iter().map(|it| item(it, names)).collect();
@@ -206,6 +207,28 @@ fn left_out(all: &[&Finding], names: &[String]) -> String {
     each.collect::<Vec<_>>().join("; ")
 }
 
+/// What unlike comparisons range over.
+fn seeming(all: &[&Finding], names: &[String]) -> String {
+    let (mut unlike, mut fair, mut cells) = (Vec::new(), Vec::new(), Vec::new());
+    for finding in all {
+        let Finding::UnlikeComparison { cell, compared, like, .. } = finding else { continue };
+        unlike.push(compared.ratio);
+        fair.push(*like);
+        cells.push(name(names, *cell));
+    }
+    let [unlike, fair] = [unlike, fair].map(|ratios| {
+        let (low, high) = range(&ratios).unwrap_or((1.0, 1.0));
+        format!("{} to {}", percent(low).trim_end_matches(" %"), percent(high))
+    });
+    format!("{unlike} ({fair}) in {}", cells.join(", "))
+}
+
+/// The least and the most; `None` without any.
+fn range(values: &[f64]) -> Option<(f64, f64)> {
+    let least = values.iter().copied().min_by(f64::total_cmp)?;
+    Some((least, values.iter().copied().max_by(f64::total_cmp)?))
+}
+
 /// Which cells of a full machine, and who used how much of it.
 fn shares(all: &[&Finding], names: &[String]) -> String {
     let mut full = vec![false; names.len()];
@@ -226,13 +249,12 @@ fn shares(all: &[&Finding], names: &[String]) -> String {
         n if n < with.len() => format!("in all cells but {}", without.join(", ")),
         _ => format!("in {}", with.join(", ")),
     };
-    let range = |(who, used): (&str, &Vec<f64>)| {
-        let least = used.iter().copied().min_by(f64::total_cmp)?;
-        let most = used.iter().copied().max_by(f64::total_cmp)?;
+    let told = |(who, used): (&str, &Vec<f64>)| {
+        let (least, most) = range(used)?;
         Some(format!("{who} used {least:.2} to {most:.2}"))
     };
     let who = ["the generator", "what stands before PostgreSQL", "PostgreSQL", "others on this machine"];
-    let ranges: Vec<String> = who.into_iter().zip(&used).filter_map(range).collect();
+    let ranges: Vec<String> = who.into_iter().zip(&used).filter_map(told).collect();
     format!("{cells}: {}", ranges.join(", "))
 }
 
