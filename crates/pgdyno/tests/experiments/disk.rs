@@ -1,6 +1,6 @@
 //! A disk that fills up in mid-run.
 
-use super::stand::{Bench, is_root};
+use super::stand::{Bench, PGDYNO, is_root};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ repeat: 2
     let bench = Bench::new("disk", yaml);
     let like = bench.command(&[]);
     let mut command = Command::new("unshare");
-    command.args(["--mount", "sh", "-c", ON_A_SMALL_DISK, super::stand::PGDYNO]).current_dir(&bench.folder);
+    command.args(["--mount", "sh", "-c", ON_A_SMALL_DISK, PGDYNO]).current_dir(&bench.folder);
     command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let mut running = bench.begin_as(&mut command);
     // Seen from outside, the mount is below the root of those who are in the namespace. SQLite does not find its way there,

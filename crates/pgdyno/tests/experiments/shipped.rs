@@ -1,12 +1,24 @@
 //! The experiments that are shipped can be run; here with few rows, and a few of their cells.
 
-use super::stand::{Bench, Ended, figure, row, trials};
+use super::stand::{Bench, Ended, PGDYNO, figure, row, trials};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use store::Status;
 
 fn shipped(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
     root.join("experiments").join(name).join("experiment.yaml")
+}
+
+#[test]
+fn all_of_them_are_right_the_short_way_too() {
+    for name in ["000-poolers", "001-pool-modes"] {
+        for quick in [&[][..], &["--quick"]] {
+            let mut command = Command::new(PGDYNO);
+            let ended = Ended::of(command.arg("check").arg(shipped(name)).args(quick));
+            assert!(ended.expect(0).out.contains(" trials"), "{name}: {}", ended.out);
+        }
+    }
 }
 
 #[test]
