@@ -129,6 +129,16 @@ pub enum Finding {
         share: f64,
         active: f64,
     },
+    /// Transactions failed, or what became of them is unknown, for a reason that no other finding tells. Sums over all trials.
+    Failures {
+        cell: usize,
+        /// SQLSTATE or `net 104`, and the condition's name where it has one.
+        code: String,
+        name: Option<&'static str>,
+        count: u64,
+        /// Transactions that were sent.
+        of: u64,
+    },
     /// Of a thousand transactions; the interval is of 95 % over the runs.
     Deadlocks { cell: usize, of_thousand: f64, interval: Option<(f64, f64)>, runs: u32 },
     /// Deadlock rates of the two are no comparison: in one more transactions were under way in PostgreSQL at once.

@@ -3,7 +3,7 @@
 use super::{Cell, Finding, TrialFacts};
 use crate::matrix::clients;
 use model::plan::{Kind, PoolMode};
-use model::summary::{Doubt, Failure};
+use model::summary::{Doubt, Failure, FailureClass};
 use model::{Code, EventKind, LogEvent, Nanos};
 
 const EXHAUSTED: &str = "53300";
@@ -136,4 +136,24 @@ pub fn left<'a>(cell: &'a Cell<'_>) -> impl Iterator<Item = Finding> + 'a {
             of: cell.trials.len() as u32,
         })
     })
+}
+
+/// Codes of failed and unknown transactions, the most frequent first. Slots and deadlocks have findings of their own.
+pub fn failures(cell: &Cell<'_>) -> Vec<Finding> {
+    let told = ["53300", "40P01"];
+    let mut counts: Vec<(String, Option<&'static str>, u64)> = Vec::new();
+    let summaries = || cell.trials.iter().filter_map(|it| it.summary);
+    for it in summaries().flat_map(|it| &it.failures) {
+        if it.class == FailureClass::Refused || told.contains(&it.code.as_str()) {
+            continue;
+        }
+        match counts.iter_mut().find(|known| known.0 == it.code) {
+            Some(known) => known.2 += it.count,
+            None => counts.push((it.code.clone(), it.name, it.count)),
+        }
+    }
+    counts.sort_by_key(|it| std::cmp::Reverse(it.2));
+    let of = summaries().map(|it| it.total.counts.executed()).sum();
+    let failures = |(code, name, count)| Finding::Failures { cell: cell.number, code, name, count, of };
+    counts.into_iter().map(failures).collect()
 }

@@ -106,6 +106,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     for cell in &cells {
         found.extend(clients::slots_exhausted(cell));
         found.extend(clients::starved(cell));
+        found.extend(clients::failures(cell));
         let trials = facts.iter().filter(|it| it.cell == cell.number).collect();
         let full = &Cell { number: cell.number, setup: cell.setup, trials };
         found.extend(host::host(full));

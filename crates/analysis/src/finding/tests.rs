@@ -47,6 +47,22 @@ fn nothing_is_found_where_nothing_is() {
 }
 
 #[test]
+fn failures_are_told_by_their_code() {
+    // Slots and deadlocks have words of their own.
+    check(
+        &["direct"],
+        &[
+            run().failed(b"22P02", 2),
+            Run::new(0, 1).failed(b"23505", 5).failed(b"22P02", 1).refused(b"28P01", 3),
+        ],
+        &[
+            "Failures { cell: 0, code: \"23505\", name: Some(\"unique_violation\"), count: 5, of: 20008 }",
+            "Failures { cell: 0, code: \"22P02\", name: Some(\"invalid_text_representation\"), count: 3, of: 20008 }",
+        ],
+    );
+}
+
+#[test]
 fn slots_run_out() {
     check(
         &["direct"],

@@ -282,6 +282,13 @@ fn findings_as_sentences() {
         Finding::PoolBound { cell, node: node(), pool: 20, lent: 20.0, busy: 19.8, cpu: 0.05, of_cpu: 0.1 },
         Finding::ServerBound { cell, node: "postgres".into(), cpu: 0.97, of_cpu: 1.0, throttled: None },
         Finding::SessionsWait { cell, event: "Lock/transactionid".into(), share: 0.75, active: 20.0 },
+        Finding::Failures {
+            cell,
+            code: "22P02".into(),
+            name: Some("invalid_text_representation"),
+            count: 310,
+            of: 3000,
+        },
         Finding::Deadlocks { cell, of_thousand: 2.99, interval: Some((1.0, 4.5)), runs: 5 },
         Finding::Deadlocks { cell, of_thousand: 2.99, interval: None, runs: 1 },
         Finding::NotConcurrent { cell, with, busy: 20.0, with_busy: 5.0 },

@@ -63,6 +63,9 @@ pub fn group(it: &Finding) -> String {
         Finding::SessionsWait { event, .. } => {
             format!("most active sessions of PostgreSQL waited for {event}")
         }
+        Finding::Failures { code, name, .. } => {
+            format!("transactions failed with {code}{}", name.map_or(String::new(), |it| format!(" {it}")))
+        }
         Finding::Deadlocks { .. } => "deadlocks per thousand transactions".to_owned(),
         // Whose these are its paragraph says.
         Finding::NotConcurrent { with_busy, .. } => {
@@ -166,6 +169,7 @@ fn item(it: &Finding, names: &[String]) -> String {
         Finding::SessionsWait { cell, share, active, .. } => {
             format!("{} {:.0} % of {active:.1}", name(cell), 100.0 * share)
         }
+        Finding::Failures { cell, count, of, .. } => format!("{} {count} of {of}", name(cell)),
         Finding::Deadlocks { cell, of_thousand, interval, runs } => {
             let interval =
                 interval.map_or(String::new(), |(low, high)| format!(" (95 %: {low:.2} to {high:.2})"));
