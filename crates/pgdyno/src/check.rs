@@ -75,18 +75,18 @@ fn lasting(text: &str) -> Judged<Nanos> {
 fn rule(text: &str, setup: &Setup) -> Judged {
     analysis::rule::parse(text, &Scene::of(setup))
         .map(|_| ())
-        .map_err(|it| vec![complaint(text, it, "a stop rule")])
+        .map_err(|it| vec![complaint(text, &it, "a stop rule")])
 }
 
 fn objective(text: &str, setup: &Setup) -> Judged {
     let operations = Scene::of(setup).operations;
     analysis::objective::parse(text, &operations)
         .map(|_| ())
-        .map_err(|it| vec![complaint(text, it, "an objective")])
+        .map_err(|it| vec![complaint(text, &it, "an objective")])
 }
 
 /// The caret stands below the part that is quoted, or below one letter.
-fn complaint(text: &str, it: analysis::rule::Complaint, whose: &str) -> Complaint {
+fn complaint(text: &str, it: &analysis::rule::Complaint, whose: &str) -> Complaint {
     let rest = text.get(it.offset..).unwrap_or_default();
     let quoted = it.found.split('`').nth(1).filter(|part| !part.is_empty() && rest.starts_with(part));
     let length = quoted.map_or_else(|| rest.chars().next().map_or(0, char::len_utf8), str::len);

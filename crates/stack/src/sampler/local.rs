@@ -158,6 +158,10 @@ fn all_processes(point: &Point) -> Vec<u32> {
         return Vec::new();
     }
     let mut found = vec![pid];
+    // Its children are the keeper and with it the whole stack.
+    if point.kind == Kind::Generator {
+        return found;
+    }
     let mut at = 0;
     while let Some(parent) = found.get(at) {
         // Of its first thread: who forks from others is not asked about. `proc_pid_task(5)`.
