@@ -134,6 +134,7 @@ impl Show {
         let what = match it.status {
             Status::Complete => trial.figures,
             Status::Stopped => format!("{}, stopped by a rule", trial.figures),
+            Status::Interrupted if trial.figures.is_empty() => "interrupted before it began".to_owned(),
             Status::Interrupted => format!("{}, interrupted", trial.figures),
             Status::Skipped => format!("skipped: {reason}"),
             Status::Failed => format!("failed: {reason}"),

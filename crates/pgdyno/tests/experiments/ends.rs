@@ -29,6 +29,21 @@ fn ctrl_c_keeps_what_was_measured_and_shows_it() {
     bench.clears();
 }
 
+#[test]
+fn ctrl_c_ends_what_is_being_loaded() {
+    let dataset = "dataset: { name: tickets, rows: 1_000_000_000 }";
+    let bench = Bench::new("loading", &format!("{LONG}{dataset}\n"));
+    let running = bench.begin(&[]);
+    // So PostgreSQL calls a session that is being sent rows.
+    bench.shows(" COPY");
+    running.signal(Signal::INT);
+    let ended = running.end();
+    ended.expect(1);
+    assert!(ended.err.contains("1/2  the one cell: interrupted before it began"), "{}", ended.err);
+    assert_eq!(trials(&bench.stored())[0].1, Status::Interrupted);
+    bench.clears();
+}
+
 /// The server answers nobody, so the end of what is under way is waited for; not after the second one.
 #[test]
 fn a_second_ctrl_c_ends_at_once() {

@@ -99,6 +99,14 @@ impl Bench {
         pid(found[0])
     }
 
+    /// Waits until a process of ours is called so, whatever else it is called.
+    pub fn shows(&self, words: &str) {
+        until(words, || {
+            let all: Vec<String> = self.processes().into_iter().map(|it| words_of(it).join(" ")).collect();
+            if all.iter().any(|it| it.contains(words)) { Ok(()) } else { Err(all.join("\n")) }
+        });
+    }
+
     /// Whatever has to do with our folder.
     fn processes(&self) -> Vec<u32> {
         let folder = self.folder.to_str().expect("a plain name");
