@@ -75,6 +75,7 @@ impl Lab {
 
     /// Brings up what `setup` asks for, with its data as at the beginning.
     pub fn set_up(&mut self, setup: &Setup, tell: &mut dyn FnMut(News<'_>)) -> Result<(), Hindrance> {
+        Chain::available(&setup.stack, &self.programs, &mut |it| tell(News::Chain(it)))?;
         // What stands before the database goes first: its connections would hold it.
         let last = setup.stack.nodes.last().expect("a stack has a node").clone();
         let base = Stack { nodes: vec![last], generator: setup.stack.generator.clone() };

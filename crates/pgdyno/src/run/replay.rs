@@ -20,7 +20,8 @@ pub fn text(path: &Path, rules: &[String]) -> Result<String, Trouble> {
     for recorded in run.trials().map_err(trouble)? {
         let trial = &recorded.trial;
         let scene = Scene::of(&experiment.cells[trial.cell as usize].setup);
-        let mut watching = rules.iter().map(|it| parse(it, &scene)).collect::<Result<Vec<Rule>, Trouble>>()?;
+        let mut watching =
+            rules.iter().map(|it| parse(it, &scene)).collect::<Result<Vec<Rule>, Trouble>>()?;
         let mut fired = vec![None; rules.len()];
         let mut ticks = run.ticks(recorded.id).map_err(trouble)?;
         // What came after the last whole second is the last tick of a trial that has ended.
@@ -35,7 +36,8 @@ pub fn text(path: &Path, rules: &[String]) -> Result<String, Trouble> {
         let name: Vec<&str> = trial.label.iter().map(|it| it.1.as_str()).collect();
         let name = format!("{}, repeat {}", name.join("/"), trial.repetition + 1);
         for (rule, fired) in rules.iter().zip(&fired) {
-            let what = fired.as_ref().map_or_else(|| format!("{rule} would not have fired"), |it| En.fired(it));
+            let what =
+                fired.as_ref().map_or_else(|| format!("{rule} would not have fired"), |it| En.fired(it));
             let _ = writeln!(out, "{name}: {what}");
         }
     }

@@ -129,6 +129,16 @@ impl Chain {
         }
     }
 
+    /// Whether every component of the stack can be had here. Starts nothing, but fetches a PostgreSQL where that is how one
+    /// is had.
+    pub fn available(
+        stack: &Stack,
+        programs: &Programs,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), Problem> {
+        stack.nodes.iter().try_for_each(|it| Found::of(it, programs, tell).map(drop))
+    }
+
     /// Becomes this stack: nodes that are equal, run, and stand on such nodes stay; the others are stopped, the entrance
     /// first, and the new ones started. Addresses of new nodes are new. A PostgreSQL of the same version keeps its data and
     /// its port under other settings and limits.
