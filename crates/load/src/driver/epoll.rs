@@ -238,6 +238,9 @@ mod tests {
             begun.elapsed()
         });
         let shortest = took.min().expect("there are some");
-        assert!(shortest < std::time::Duration::from_millis(1), "the shortest of 200 waits took {shortest:?}");
+        assert!(
+            shortest < std::time::Duration::from_millis(1),
+            "the shortest of 200 waits took {shortest:?}"
+        );
     }
 }
