@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, Instant};
 use store::{Run, State, Status, TrialId};
 
 /// In a mount namespace of its own, so that nothing stays mounted, whatever happens.
@@ -23,7 +24,7 @@ fn the_load_is_stopped_and_what_there_is_is_kept() {
     let yaml = "
 stack: { postgres: {} }
 operations: { one: { sql: SELECT 1 } }
-load: { model: closed, clients: 2, duration: 10m }
+load: { model: closed, clients: 2, duration: 3m }
 repeat: 2
 ";
     let bench = Bench::new("disk", yaml);
@@ -47,7 +48,9 @@ repeat: 2
     });
     let mut filling = File::create(disk.join("filling")).expect("there is room");
     while filling.write_all(&[0; 4096]).is_ok() {}
+    let full = Instant::now();
     let ended = running.end();
+    assert!(full.elapsed() < Duration::from_secs(90), "the load went on for {:?}", full.elapsed());
     let told = "the run was broken off: the disk with the run's file is full";
     assert!(ended.err.contains(told), "{}", ended.err);
     ended.expect(2);
