@@ -1,6 +1,6 @@
 //! However a run ends: what was measured is kept, and nothing else remains.
 
-use super::stand::{Bench, by_signal, counts, groups, is_root, trials, until};
+use super::stand::{Bench, Running, by_signal, counts, groups, is_root, trials, until};
 use rustix::process::{Signal, kill_process};
 use store::{Run, State, Status};
 
@@ -85,7 +85,7 @@ fn two_runs_do_not_meet() {
     let yaml = LONG.replace("10m", "1s");
     let benches = ["one", "two"].map(|name| Bench::new(name, &yaml));
     let running = benches.each_ref().map(|it| it.begin(&["--json"]));
-    let ended = running.map(|it| it.end());
+    let ended = running.map(Running::end);
     for (bench, ended) in benches.iter().zip(&ended) {
         ended.expect(0);
         let run: Run = bench.stored();
