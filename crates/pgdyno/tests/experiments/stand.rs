@@ -207,6 +207,19 @@ impl Running<'_> {
         });
     }
 
+    /// Stops it for at least so long.
+    pub fn stands_still(&self, lasting: Duration) {
+        kill_process(self.pid(), Signal::STOP).expect("it runs");
+        until("it is stopped", || {
+            let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid().as_raw_nonzero()));
+            let stat = stat.unwrap_or_default();
+            if stat.contains(") T ") { Ok(()) } else { Err(stat) }
+        });
+        let begun = Instant::now();
+        until("time passes", || if begun.elapsed() > lasting { Ok(()) } else { Err(String::new()) });
+        kill_process(self.pid(), Signal::CONT).expect("it is there");
+    }
+
     pub fn end(mut self) -> Ended {
         Ended::from(&self.child.take().expect("only here").wait_with_output().expect("it ends"))
     }
