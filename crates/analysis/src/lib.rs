@@ -20,3 +20,4 @@ mod validity;
 pub use aggregate::Aggregates;
 pub use progress::progress;
 pub use summary::summarise;
+pub use validity::throttled;

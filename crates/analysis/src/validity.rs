@@ -17,6 +17,8 @@ const SATURATED: f64 = 0.9;
 const SUSPENDED: Nanos = Nanos::from_millis(10);
 /// A thread that does not look at the clock for longer has frozen, and with it all its clients.
 const STALLED: Nanos = Nanos::from_millis(100);
+/// Share of a quota's periods: in each of them the whole generator stood still for up to a period.
+const THROTTLED: f64 = 0.01;
 /// Share of one processor that the hypervisor gave away.
 const STOLEN: f64 = 0.01;
 /// Share of the window without a processor.
@@ -66,6 +68,15 @@ pub fn judge(measured: &Measured, summary: &Summary) -> Validity {
         doubts.push(Doubt::Aborted { clients: measured.aborted });
     }
     Validity { valid: reasons.is_empty(), reasons, doubts }
+}
+
+/// Adds what only its control group knows: the share of the quota's periods in which the generator was held back by a limit
+/// of its own.
+pub fn throttled(summary: &mut Summary, share: Option<f64>) {
+    if let Some(share) = share.filter(|it| *it >= THROTTLED) {
+        summary.validity.reasons.push(Reason::Throttled { share });
+        summary.validity.valid = false;
+    }
 }
 
 enum Lateness {
@@ -203,6 +214,19 @@ mod tests {
             |it| it.efforts[0].longest_stall = Nanos::from_millis(101),
             "Stalled { thread: 0, lasting: Nanos(101000000) }",
         );
+    }
+
+    #[test]
+    fn held_back_by_its_own_limit() {
+        for (share, expected) in [(None, true), (Some(0.009), true), (Some(0.01), false)] {
+            let mut it = summarise(&quiet(), Server::default(), closed());
+            throttled(&mut it, share);
+            assert_eq!(
+                (it.validity.valid, it.validity.reasons.is_empty()),
+                (expected, expected),
+                "{share:?}"
+            );
+        }
     }
 
     #[test]

@@ -367,6 +367,8 @@ pub enum Reason {
         #[serde(rename = "lasting_ns")]
         lasting: Nanos,
     },
+    /// Its own limit held the generator back in this share of the quota's periods.
+    Throttled { share: f64 },
     /// A thread did not look at the clock for so long, while something was due.
     Stalled {
         thread: usize,

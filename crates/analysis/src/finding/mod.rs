@@ -17,7 +17,7 @@ pub use model::finding::Finding;
 use model::matrix::{NotApplied, Status};
 use model::plan::{Experiment, Kind, LoadModel, Node, Setup};
 use model::{LogEvent, Nanos, Sample, Summary, Tick};
-pub use samples::{SERIES, left};
+pub use samples::{SERIES, left, throttled};
 
 /// What is known of one trial.
 #[derive(Clone, Debug)]

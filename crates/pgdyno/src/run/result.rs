@@ -89,7 +89,7 @@ fn stored(run: &Run, recorded: Recorded, notes: &[Note]) -> std::result::Result<
     let id = recorded.id;
     let measured = run.measured(id).map_err(trouble)?;
     let told = recorded.summary.as_ref();
-    let summary = match (&measured, told) {
+    let mut summary = match (&measured, told) {
         (Some(measured), Some(told)) => {
             let server: Server = read(run.path(), &told["server"])?;
             let plan: Plan = read(run.path(), &told["plan"])?;
@@ -105,6 +105,9 @@ fn stored(run: &Run, recorded: Recorded, notes: &[Note]) -> std::result::Result<
     // When the load has ended, processors idle and processes end.
     let window = measured.as_ref().map_or(Nanos::ZERO, |it| it.window);
     samples.retain(|it| it.at <= window);
+    if let Some(summary) = &mut summary {
+        analysis::throttled(summary, finding::throttled(&samples, GENERATOR));
+    }
     let of_trial = |subject| notes.iter().filter(move |it| it.trial == Some(id) && it.subject == subject);
     let of_nodes = recorded.trial.nodes.iter().flat_map(|node| {
         let not_applied = node.not_applied.iter();

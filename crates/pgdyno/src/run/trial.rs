@@ -12,7 +12,7 @@ use model::plan::{Kind, LoadModel, Setup};
 use model::summary::{Hop, Server};
 use model::{Measured, Summary, Tick};
 use stack::chain::{Chain, Running};
-use stack::limits::Group;
+use stack::limits::{Group, Usage};
 use stack::sampler::{Cost, Point, Sampler};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
@@ -77,10 +77,14 @@ pub fn run(
     let since = Since::new(clock);
     let (out, observations) = channel();
     let watched = since.clone();
+    let group = own.clone();
     let sampler = Sampler::start(points(lab, own), move || watched.now(), out);
     let stop = AtomicBool::new(false);
     let mut eyes = Eyes::new(observations, rules, (writer, id), show, since, (&stop, interrupted));
+    let before = group.as_ref().map(Group::usage);
     let measured = measure::run(&ready, clock, &mut eyes, &stop);
+    let held =
+        before.zip(group.as_ref().map(Group::usage)).and_then(|(before, now)| held_back(&before, &now));
     // Poolers take note of clients that have left.
     std::thread::sleep(SETTLE);
     let watching = sampler.stop();
@@ -88,7 +92,8 @@ pub fn run(
     let fired = eyes.finish();
     let ended = lab.ended();
     let measured = measured.map_err(|it| hindered(&it, refused.as_deref()))?;
-    let summary = analysis::summarise(&measured, server(lab.chain()), plan);
+    let mut summary = analysis::summarise(&measured, server(lab.chain()), plan);
+    analysis::throttled(&mut summary, held);
     let operations = &scene.operations;
     let objectives = setup
         .objectives
@@ -96,6 +101,13 @@ pub fn run(
         .map(|it| objective::parse(it, operations).expect("it was checked").judge(&summary));
     let objectives = objectives.collect();
     Ok(Done { measured, summary, objectives, fired, ended, watching })
+}
+
+/// Share of the quota's periods in which a group was held back; `None` without a quota.
+fn held_back(before: &Usage, now: &Usage) -> Option<f64> {
+    let periods = now.periods? - before.periods?;
+    let throttled = now.throttled? - before.throttled?;
+    (periods > 0).then(|| throttled as f64 / periods as f64)
 }
 
 /// The same load for the time of the warm-up, as hard as it becomes.

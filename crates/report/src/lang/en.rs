@@ -144,6 +144,10 @@ impl Lang for En {
                  ulimit -n or net.ipv4.ip_local_port_range"
             ),
             Reason::Suspended { lasting } => format!("the machine was suspended for {}", time(lasting)),
+            Reason::Throttled { share } => format!(
+                "the generator was held back by its own limit in {:.0} % of the quota's periods",
+                100.0 * share
+            ),
             Reason::Stalled { thread, lasting } => {
                 format!("thread {} of the generator froze for {}", thread + 1, time(lasting))
             }
