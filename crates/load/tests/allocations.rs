@@ -5,29 +5,32 @@ use load::script::{Mode, Source, parse};
 use load::{Action, ConnId, Plan, Recorder, Seeding, Shard, Workload};
 use model::{Nanos, PerSecond, Record, Schedule, Spacing};
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use wire::pg::{Login, Transport};
 
 struct Counting;
 
-static COUNTS: AtomicBool = AtomicBool::new(false);
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-static BYTES: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    // Of this thread: the test's harness has one of its own, which allocates when it likes.
+    static COUNTS: Cell<bool> = const { Cell::new(false) };
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    static BYTES: Cell<isize> = const { Cell::new(0) };
+}
 
 // SAFETY: passes everything on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if COUNTS.load(Ordering::Relaxed) {
-            ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        if COUNTS.get() {
+            ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         }
-        BYTES.fetch_add(layout.size(), Ordering::Relaxed);
+        BYTES.set(BYTES.get() + layout.size() as isize);
         // SAFETY: the caller's promises are passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, it: *mut u8, layout: Layout) {
-        BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
+        BYTES.set(BYTES.get() - layout.size() as isize);
         // SAFETY: as above.
         unsafe { System.dealloc(it, layout) }
     }
@@ -156,16 +159,16 @@ fn nothing_is_allocated_after_the_start_and_connections_are_small() {
         while shard.recorder.0 < 10_000 {
             server.turn(&mut shard);
         }
-        COUNTS.store(true, Ordering::Relaxed);
+        COUNTS.set(true);
         while shard.recorder.0 < 110_000 {
             server.turn(&mut shard);
         }
-        COUNTS.store(false, Ordering::Relaxed);
-        let allocations = ALLOCATIONS.swap(0, Ordering::Relaxed);
+        COUNTS.set(false);
+        let allocations = ALLOCATIONS.replace(0);
         assert_eq!(allocations, 0, "allocations in 100,000 transactions of {told}");
     }
 
-    let before = BYTES.load(Ordering::Relaxed);
+    let before = BYTES.get();
     let clients = 10_000;
     let mut shard = shard(clients, Schedule::Closed { think: Nanos::ZERO });
     let sessions = vec![0; clients as usize];
@@ -177,7 +180,7 @@ fn nothing_is_allocated_after_the_start_and_connections_are_small() {
     while shard.recorder.0 < 3 * u64::from(clients) {
         server.turn(&mut shard);
     }
-    let each = (BYTES.load(Ordering::Relaxed) - before) / clients as usize;
+    let each = (BYTES.get() - before) as usize / clients as usize;
     println!("{each} bytes for each of {clients} connections");
     assert!(each < 4 * 1024, "{each} bytes for each connection");
 }
