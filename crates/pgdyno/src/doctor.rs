@@ -382,8 +382,8 @@ mod tests {
         check(
             &Limit::ALL.map(|it| (it, &missing)),
             "  limits        none can be applied\n                not cpu, memory, read_iops, write_iops, \
-             read_bps, write_bps, cpus:\n                there is no control group controller `cpu`\n                \
-             would enable these limits for parts of a system: root, or a delegated\n                group\n",
+             read_bps, write_bps,\n                cpus: there is no control group controller `cpu`\n                \
+             would enable these limits for parts of a system: root, or a\n                delegated group\n",
         );
     }
 
