@@ -26,8 +26,8 @@ pub enum Trouble {
     Behind,
 }
 
-/// Messages under way to the disk. A tick is some megabytes.
-const BACKLOG: usize = 16;
+/// Messages under way to the disk: a minute's ticks, some megabytes each, where nothing else is told.
+const BACKLOG: usize = 64;
 
 /// What was told outside of ticks waits so long for company, and at most for so much.
 const REST: Duration = Duration::from_millis(500);

@@ -185,12 +185,13 @@ impl Bench {
             text: text.expect("plain data"),
         };
         // What a trial leaves behind is what the next one would have met.
-        let grown = self.lab.grown().into_iter().map(|it| Note {
-            trial: Some(id),
-            subject: format!("growth of {}", it.table),
-            text: format!("{} bytes, then {}, {} dead rows", it.before, it.now, it.dead),
+        let grown = self.lab.grown().into_iter().map(|it| {
+            format!("{}: {} bytes, then {}, {} dead rows", it.table, it.before, it.now, it.dead)
         });
-        grown.for_each(|it| self.writer.note(it));
+        let grown = grown.collect::<Vec<_>>().join("; ");
+        if !grown.is_empty() {
+            self.writer.note(Note { trial: Some(id), subject: "growth".to_owned(), text: grown });
+        }
         let judged = objectives.iter().map(|it| told("objective", serde_json::to_string(it)));
         let fired_as = fired.iter().map(|it| told(result::FIRED, serde_json::to_string(it)));
         judged.chain(fired_as).for_each(|it| self.writer.note(it));
