@@ -1,6 +1,7 @@
 //! What ends a trial before its time, and which exit status says what.
 
-use super::stand::{BARE, Bench, row, trials};
+use super::stand::{BARE, Bench, PGDYNO, row, trials};
+use std::process::Command;
 use std::time::Duration;
 use store::Status;
 
@@ -25,6 +26,16 @@ matrix:
         assert!(reason.starts_with(&format!("{rule} at second ")), "{reason}");
         let told = &row(&document, way)["trials"][0]["status"];
         assert_eq!((&told["kind"], &told["fired"]["rule"]), (&"stopped".into(), &rule.into()));
+    }
+    // The same engine over the stored run: also for a trial that another rule ended.
+    let mut replay = Command::new(PGDYNO);
+    replay.args(["runs", "stop", "last", "sql(22xxx,1,1)", "net(xx,1,1)"]).current_dir(&bench.folder);
+    let replayed = String::from_utf8(replay.output().expect("it can be run").stdout).expect("words");
+    for way in ["sql", "limit"] {
+        for what in ["sql(22xxx,1,1) stopped the load after second 0", "net(xx,1,1) would not have fired"] {
+            let line = format!("{way}, repeat 1: {what}");
+            assert!(replayed.contains(&line), "{line} in\n{replayed}");
+        }
     }
 }
 
