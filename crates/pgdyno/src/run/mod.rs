@@ -17,6 +17,7 @@ use model::objective::Verdict;
 use model::plan::{Experiment, Setup};
 use show::Show;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use stack::restore::Bloat;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -185,10 +186,9 @@ impl Bench {
             text: text.expect("plain data"),
         };
         // What a trial leaves behind is what the next one would have met.
-        let grown = self.lab.grown().into_iter().map(|it| {
-            format!("{}: {} bytes, then {}, {} dead rows", it.table, it.before, it.now, it.dead)
-        });
-        let grown = grown.collect::<Vec<_>>().join("; ");
+        let told_of =
+            |it: Bloat| format!("{}: {} bytes, then {}, {} dead", it.table, it.before, it.now, it.dead);
+        let grown = self.lab.grown().into_iter().map(told_of).collect::<Vec<_>>().join("; ");
         if !grown.is_empty() {
             self.writer.note(Note { trial: Some(id), subject: "growth".to_owned(), text: grown });
         }
