@@ -1,7 +1,7 @@
 //! `pgdyno runs`: which runs are kept, and what is in them?
 
 use crate::run::replay;
-use crate::run::result::Result;
+use crate::run::result::Judgement;
 use crate::voice::{Trouble, Voice};
 use clap::{Parser, Subcommand};
 use serde_json::json;
@@ -161,7 +161,7 @@ fn show(dir: &Path, run: &str, with_trials: bool) -> store::Result<String> {
     line("seed", &header.seed.to_string());
     let versions = header.versions.iter().map(|(name, version)| format!(", {name} {version}"));
     line("versions", &format!("pgdyno {}{}", header.program, versions.collect::<String>()));
-    match Result::of(&path) {
+    match Judgement::of(&path) {
         Ok(it) => {
             text.push('\n');
             text += &it.text();
@@ -211,7 +211,7 @@ fn data(dir: &Path, run: &str) -> store::Result<String> {
         _ => (None, None),
     };
     let mut all =
-        Result::of(&path).map_or_else(|_| json!({ "matrix": null, "findings": null }), |it| it.json());
+        Judgement::of(&path).map_or_else(|_| json!({ "matrix": null, "findings": null }), |it| it.json());
     all["run"] = json!({
         "name": header.name, "file": path, "begun_ms": header.begun_ms, "status": state(&how), "ended_ms": ended_ms,
         "reason": reason, "seed": header.seed, "program": header.program, "versions": header.versions,

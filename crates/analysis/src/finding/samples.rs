@@ -143,6 +143,21 @@ mod tests {
     }
 
     #[test]
+    fn who_is_left_is_told_by_the_last_look_after_the_window() {
+        let all = [
+            sample(9, PGBOUNCER_CL_ACTIVE, "app", 200.0),
+            sample(11, PGBOUNCER_CL_ACTIVE, "app", 5.0),
+            sample(12, PGBOUNCER_CL_ACTIVE, "app", 2.0),
+            sample(12, PGBOUNCER_CL_WAITING, "app", 1.0),
+            sample(12, PGBOUNCER_SV_ACTIVE, "app", 20.0),
+        ];
+        assert_eq!(left(&all, Nanos::from_secs(10)), [("n".to_owned(), 3)]);
+        assert_eq!(left(&all[..1], Nanos::from_secs(10)), [], "nobody looked afterwards");
+        let gone = [sample(11, PGBOUNCER_CL_ACTIVE, "app", 5.0), sample(12, PGBOUNCER_CL_ACTIVE, "app", 0.0)];
+        assert_eq!(left(&gone, Nanos::from_secs(10)), []);
+    }
+
+    #[test]
     fn counters_grow_also_over_a_restart() {
         let cpu = |values: &[f64]| -> Option<f64> {
             let all: Vec<Sample> =

@@ -99,7 +99,7 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     let outcome = Outcome { status, reason: trouble.clone(), ended_ms: now_ms() };
     let path = writer.finish(outcome).map_err(|it| Trouble::new(it.to_string()))?;
     show.ends(&path, trouble.as_deref());
-    result::Result::of(&path)?.print(args.json);
+    result::Judgement::of(&path)?.print(args.json);
     Ok(ExitCode::from(verdict(args.strict, status, &statuses)))
 }
 
@@ -179,7 +179,7 @@ impl Bench {
         self.show.measured(&done);
         let Done { measured, summary, objectives, fired, ended, watching } = done;
         let text = format!("{:.4}", watching.share());
-        self.writer.note(Note { trial: Some(id), subject: "monitoring".to_owned(), text });
+        self.writer.note(Note { trial: Some(id), subject: result::MONITORING.to_owned(), text });
         let told = |subject: &str, text: serde_json::Result<String>| Note {
             trial: Some(id),
             subject: subject.to_owned(),

@@ -24,7 +24,7 @@ const WIDTH: usize = 120;
 
 /// The cells and what follows from them.
 #[derive(Debug)]
-pub struct Result {
+pub struct Judgement {
     pub matrix: Matrix,
     pub findings: Vec<Finding>,
 }
@@ -42,9 +42,9 @@ struct Stored {
     left: Vec<(String, u64)>,
 }
 
-impl Result {
+impl Judgement {
     /// Reads the run's file and judges it.
-    pub fn of(path: &Path) -> std::result::Result<Result, Trouble> {
+    pub fn of(path: &Path) -> Result<Judgement, Trouble> {
         let trouble = |it: store::Error| Trouble::new(it.to_string());
         let run = Run::open(path).map_err(trouble)?;
         let header = run.header().map_err(trouble)?;
@@ -52,12 +52,12 @@ impl Result {
         let trials = run.trials().map_err(trouble)?;
         let notes = run.notes().map_err(trouble)?;
         let stored: Vec<Stored> =
-            trials.into_iter().map(|it| stored(&run, it, &notes)).collect::<std::result::Result<_, _>>()?;
+            trials.into_iter().map(|it| stored(&run, it, &notes)).collect::<Result<_, _>>()?;
         // A trial of no cell is nobody's.
         let known = |it: &&Stored| (it.recorded.trial.cell as usize) < experiment.cells.len();
         let facts: Vec<TrialFacts<'_>> =
             stored.iter().filter(known).map(|it| facts(&experiment, it)).collect();
-        Ok(Result {
+        Ok(Judgement {
             matrix: analysis::matrix::matrix(&experiment, &facts),
             findings: finding::findings(&experiment, &facts),
         })
@@ -84,7 +84,7 @@ impl Result {
 }
 
 /// `notes`: of the whole run.
-fn stored(run: &Run, recorded: Recorded, notes: &[Note]) -> std::result::Result<Stored, Trouble> {
+fn stored(run: &Run, recorded: Recorded, notes: &[Note]) -> Result<Stored, Trouble> {
     let trouble = |it: store::Error| Trouble::new(it.to_string());
     let id = recorded.id;
     let measured = run.measured(id).map_err(trouble)?;
@@ -133,9 +133,9 @@ fn stored(run: &Run, recorded: Recorded, notes: &[Note]) -> std::result::Result<
 /// Subject of the note that tells which rule ended a trial.
 pub const FIRED: &str = "fired";
 /// Subject of the notes on limits of the generator that could not be applied.
-const GENERATOR: &str = "generator";
+pub const GENERATOR: &str = "generator";
 /// Subject of the note that tells how much of a processor watching took.
-const MONITORING: &str = "monitoring";
+pub const MONITORING: &str = "monitoring";
 
 /// `text` as a limit's failure is written: `cpu is not limited: why`.
 fn not_applied_to(node: &str, text: &str) -> NotApplied {
@@ -175,7 +175,7 @@ fn facts<'a>(experiment: &'a Experiment, it: &'a Stored) -> TrialFacts<'a> {
     }
 }
 
-fn read<T: DeserializeOwned>(path: &Path, it: &Value) -> std::result::Result<T, Trouble> {
+fn read<T: DeserializeOwned>(path: &Path, it: &Value) -> Result<T, Trouble> {
     T::deserialize(it)
         .map_err(|error| Trouble::new(format!("{} was written by another version: {error}", path.display())))
 }

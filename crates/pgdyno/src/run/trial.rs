@@ -1,6 +1,7 @@
 //! How is one trial measured?
 
 use super::lab::{Hindrance, Lab};
+use super::result::GENERATOR;
 use super::watch::{Eyes, Since};
 use super::workload::{self, Loaded};
 use crate::measure::{self, Unmeasured, Watch};
@@ -57,7 +58,7 @@ pub fn run(
     let limited = lab.supervisor.limit_generator(&setup.stack.generator);
     let (own, missing) = limited.map_err(|it| Hindrance::Failed(it.to_string()))?;
     for it in missing {
-        writer.note(Note { trial: Some(id), subject: "generator".to_owned(), text: it.to_string() });
+        writer.note(Note { trial: Some(id), subject: GENERATOR.to_owned(), text: it.to_string() });
     }
     let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it as i64)).into_iter().collect();
     let prepare = |setup: &Setup, seed| {
@@ -197,5 +198,22 @@ pub fn transport(it: &Hop) -> &'static str {
         Hop::UnixSocket => "unix",
         Hop::Tcp => "tcp",
         Hop::TcpTls { .. } => "tls",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn held_back_since_the_beginning() {
+        let usage = |periods, throttled| Usage { periods, throttled, ..Usage::default() };
+        let check = |before: (u64, u64), now: (u64, u64), expected| {
+            let (before, now) = (usage(Some(before.0), Some(before.1)), usage(Some(now.0), Some(now.1)));
+            assert_eq!(held_back(&before, &now), expected);
+        };
+        check((100, 50), (300, 60), Some(0.05));
+        check((100, 50), (100, 50), None);
+        assert_eq!(held_back(&usage(None, None), &usage(None, None)), None, "without a quota");
     }
 }
