@@ -2,6 +2,8 @@
 //!
 //! Plain values: nothing here does I/O, decides, or forms a sentence.
 
+pub mod account;
+pub mod chart;
 pub mod finding;
 mod histogram;
 mod interval;

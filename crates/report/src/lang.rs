@@ -2,21 +2,36 @@
 //!
 //! Every sentence of every report is a method here, so that a missing translation does not compile.
 
+pub mod compare;
 mod en;
+pub mod live;
+pub(crate) mod number;
+pub mod page;
+mod ru;
 
 pub use en::En;
+pub use ru::Ru;
 
 use crate::preview::Preview;
+use compare::CompareWords;
+use live::LiveWords;
 use model::finding::Finding;
 use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
 use model::objective::{Judged, Tally};
 use model::plan::Entrance;
 use model::stop::{Difference, Fired};
 use model::summary::{Cost, Doubt, FailureClass, Fairness, Plan, Reason, Server};
+use page::PageWords;
 use std::fmt::Debug;
 
 /// A language. Called when a report is written, from one thread, once per sentence.
-pub trait Lang: Debug + Sync {
+pub trait Lang: Debug + Sync + PageWords + CompareWords + LiveWords {
+    /// BCP 47, as it is given on the command line: `en`.
+    fn code(&self) -> &'static str;
+    /// Its own name: `English`.
+    fn name(&self) -> &'static str;
+    /// A number that machines write as `-21570.5`.
+    fn number(&self, it: &str) -> String;
     /// At most 23 columns, but for the headings of tables.
     fn label(&self, it: Label) -> &'static str;
     /// What became of a failed transaction's effect.

@@ -7,6 +7,7 @@ pub mod findings;
 pub mod lang;
 pub mod log;
 pub mod matrix;
+pub mod page;
 pub mod plot;
 pub mod preview;
 pub mod progress;

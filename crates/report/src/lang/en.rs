@@ -1,7 +1,10 @@
 //! English.
 
+mod compare;
 mod findings;
+mod live;
 mod matrix;
+mod page;
 mod stop;
 
 use super::{Label, Lang};
@@ -19,6 +22,18 @@ use model::{Nanos, Spacing};
 pub struct En;
 
 impl Lang for En {
+    fn code(&self) -> &'static str {
+        "en"
+    }
+
+    fn name(&self) -> &'static str {
+        "English"
+    }
+
+    fn number(&self, it: &str) -> String {
+        it.to_owned()
+    }
+
     fn label(&self, it: Label) -> &'static str {
         match it {
             Label::Count => "count",

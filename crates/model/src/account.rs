@@ -1,0 +1,188 @@
+//! What is there to be told of a run?
+//!
+//! Everything that a page shows, as facts: computed once, said in any language, drawn in any form.
+
+use crate::chart::Charts;
+use crate::finding::Finding;
+use crate::matrix::{Matrix, Status};
+use crate::plan::{Experiment, Limits};
+use crate::stop::Fired;
+use crate::summary::{Doubt, Failure, Reason};
+use crate::{Nanos, PerSecond};
+use serde::Serialize;
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Account {
+    pub about: About,
+    pub experiment: Experiment,
+    /// Which figures each cell has, in the order of `experiment.cells`.
+    pub matrix: Matrix,
+    pub findings: Vec<Finding>,
+    /// In the order of `experiment.cells`.
+    pub cells: Vec<CellAccount>,
+    /// In the order in which they began.
+    pub trials: Vec<TrialAccount>,
+    pub stand: Stand,
+}
+
+/// When, where and by whom.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct About {
+    /// The run's file without `.dyno`.
+    pub name: String,
+    /// Unix time in milliseconds.
+    pub begun_ms: u64,
+    pub ended_ms: Option<u64>,
+    pub state: RunState,
+    /// Why it is not complete.
+    pub reason: Option<String>,
+    pub seed: u64,
+    /// Version of pgdyno.
+    pub program: String,
+    /// What repeats the run, as it is typed into a shell.
+    pub command: String,
+    /// The experiment file, as the user wrote it.
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    Running,
+    Complete,
+    Interrupted,
+    Stopped,
+    Failed,
+    Skipped,
+    /// Its process was ended before it could say how.
+    Lost,
+}
+
+/// What one cell brought: its valid trials together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CellAccount {
+    /// Absent without a valid trial.
+    pub total: Option<Brought>,
+    /// In the order of the cell's operations; empty without a valid trial.
+    pub operations: Vec<Brought>,
+    /// The way to PostgreSQL, the generator first.
+    pub hops: Vec<HopAccount>,
+    /// The most expensive first, at most ten; empty where `pg_stat_statements` is not there.
+    pub statements: Vec<StatementAccount>,
+}
+
+/// What came of one operation, or all of them. Quantiles are of merged histograms.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Brought {
+    /// Empty for all operations together.
+    pub name: String,
+    /// Arrivals.
+    pub offered: PerSecond,
+    /// Ended well within the window.
+    pub delivered: PerSecond,
+    /// Of those, within the latency that an objective demands; absent without such an objective.
+    pub goodput: Option<PerSecond>,
+    pub count: u64,
+    pub response: Quantiles,
+    pub service: Quantiles,
+    /// By code, the most frequent first.
+    pub failures: Vec<Failure>,
+    pub dropped: u64,
+}
+
+/// Absent with fewer than ten samples beyond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Quantiles {
+    pub mean: Option<Nanos>,
+    pub p50: Option<Nanos>,
+    pub p90: Option<Nanos>,
+    pub p95: Option<Nanos>,
+    pub p99: Option<Nanos>,
+    pub p999: Option<Nanos>,
+    pub max: Option<Nanos>,
+}
+
+/// Where the time and the queue are: one node. Medians over the valid trials of the last third of the window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct HopAccount {
+    /// `generator` for the first.
+    pub node: String,
+    /// Processors used.
+    pub cpu: Option<f64>,
+    /// Processors it might use: its quota, or the machine's.
+    pub of_cpu: Option<f64>,
+    /// Share of the quota's periods in which it was held back.
+    pub throttled: Option<f64>,
+    /// Transactions at work here: sessions active in PostgreSQL, servers lent by a pooler.
+    pub busy: Option<f64>,
+    /// Transactions that wait here for what is behind.
+    pub queue: Option<f64>,
+    /// Mean time of a transaction in `busy` and `queue` together, by Little's law, without what is behind it.
+    pub time: Option<Nanos>,
+}
+
+/// One statement of `pg_stat_statements`, within the window; medians over the valid trials.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StatementAccount {
+    /// Its normalised text: of foreign origin.
+    pub text: String,
+    pub calls: f64,
+    /// Of execution, all calls together, seconds.
+    pub total: f64,
+    /// Of one call, seconds.
+    pub mean: f64,
+    /// Of the time of all statements, 0..=1.
+    pub share: f64,
+    pub rows: f64,
+    /// Of 8 KiB, found in shared buffers and not.
+    pub hit: Option<f64>,
+    pub read: Option<f64>,
+}
+
+/// One trial.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrialAccount {
+    /// In the store, from 1.
+    pub id: u32,
+    pub cell: usize,
+    pub repetition: u32,
+    pub begun_ms: u64,
+    /// `None` while it runs.
+    pub status: Option<Status>,
+    pub valid: bool,
+    pub reasons: Vec<Reason>,
+    pub doubts: Vec<Doubt>,
+    pub fired: Option<Fired>,
+    pub tps: Option<PerSecond>,
+    pub p99: Option<Nanos>,
+    pub charts: Charts,
+    /// Whose probes could not be asked, and what else was noted: subject and words.
+    pub notes: Vec<(String, String)>,
+}
+
+/// The test stand.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Stand {
+    /// Of the machine, in reading order: a key such as `cpu_model`, and its value.
+    pub machine: Vec<(String, String)>,
+    /// Every node that a trial had, once per configuration.
+    pub nodes: Vec<NodeAccount>,
+}
+
+/// A node as it really was.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NodeAccount {
+    pub name: String,
+    pub kind: String,
+    pub version: String,
+    pub program: Option<String>,
+    pub entrance: String,
+    pub limits: Limits,
+    /// What of them was not applied, and why.
+    pub not_applied: Vec<String>,
+    /// Cells that had it so.
+    pub cells: Vec<usize>,
+    /// Files that were rendered: name and text.
+    pub configuration: Vec<(String, String)>,
+}

@@ -1,0 +1,212 @@
+//! What does a reader of a run see, in which order and in which words?
+//!
+//! The one view model: HTML, Markdown, the terminal and JSON draw it, and none of them adds a word or a number. Texts of
+//! foreign origin (SQL, names, server messages) stand in it as they are: whoever draws them escapes them.
+
+use serde::Serialize;
+
+/// A whole report in one language.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Page {
+    /// BCP 47: `en`, `ru`.
+    pub lang: &'static str,
+    /// The language's own name, for whoever may choose.
+    pub language: &'static str,
+    pub title: String,
+    /// What was asked.
+    pub question: String,
+    /// The answer in one sentence, with its number, interval and validity.
+    pub answer: Line,
+    /// When, with which seed, how long: one short phrase each.
+    pub facts: Vec<String>,
+    pub sections: Vec<Section>,
+    /// Words of the program that draws, by key: `zoom_out`, `dark`, `print`, …
+    pub words: Vec<(&'static str, String)>,
+}
+
+/// A heading and what stands below it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Section {
+    /// Where links lead: `[a-z-]+`, unique in its page, the same in every language.
+    pub id: &'static str,
+    pub heading: String,
+    pub blocks: Vec<Block>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Block {
+    Text(Line),
+    /// Bulleted.
+    List {
+        items: Vec<Line>,
+    },
+    /// Names and values.
+    Facts {
+        facts: Vec<(String, String)>,
+    },
+    Table(Table),
+    Heat(Heat),
+    Drawing(Drawing),
+    Charts(Charts),
+    Findings {
+        findings: Vec<Told>,
+    },
+    /// Text as a machine reads it: a configuration, a command, SQL.
+    Code {
+        name: String,
+        text: String,
+        folded: bool,
+    },
+}
+
+/// How something is to be taken; never told by colour alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    #[default]
+    Plain,
+    Good,
+    Doubt,
+    Bad,
+    /// Beside the point.
+    Faint,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Line {
+    pub text: String,
+    pub tone: Tone,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Table {
+    /// What it is of, above it; may be empty.
+    pub caption: String,
+    pub columns: Vec<Column>,
+    /// Each as long as `columns`.
+    pub rows: Vec<Row>,
+    /// Below it: its mark and the note; a mark may be empty.
+    pub notes: Vec<(String, Line)>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Column {
+    pub heading: String,
+    /// Numbers stand at the right.
+    pub numeric: bool,
+    /// Where there is no room, the highest goes first; 0 stays.
+    pub dispensable: u8,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Row {
+    pub cells: Vec<String>,
+    pub tone: Tone,
+    /// What the others are compared with.
+    pub baseline: bool,
+}
+
+/// A table of shades: one figure over two axes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Heat {
+    /// What is shaded, with its unit.
+    pub caption: String,
+    pub across: (String, Vec<String>),
+    pub down: (String, Vec<String>),
+    /// Row by row, left to right.
+    pub cells: Vec<HeatCell>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct HeatCell {
+    /// Empty where nothing was measured.
+    pub text: String,
+    /// Beside the baseline: -1 far lower, 0 the same, 1 far higher; `None` where it cannot be said.
+    pub shade: Option<f64>,
+    pub baseline: bool,
+}
+
+/// The stack, from where transactions come to where they end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Drawing {
+    /// What the picture says, for those who do not see it.
+    pub alternative: String,
+    pub nodes: Vec<DrawnNode>,
+    /// One fewer than nodes: the way from each to the next, such as `TCP, TLS 1.3`.
+    pub hops: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct DrawnNode {
+    /// Its product, or the generator.
+    pub heading: String,
+    /// Short lines: pool, limits, where the time and the queue are.
+    pub lines: Vec<Line>,
+    /// Share of its processors that it used, 0..=1.
+    pub load: Option<f64>,
+    pub tone: Tone,
+}
+
+/// Charts of every trial; their numbers are beside the page, in the same order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Charts {
+    /// Which trial is shown first; an index.
+    pub chosen: usize,
+    pub trials: Vec<ChartedTrial>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ChartedTrial {
+    /// Its cell and repetition.
+    pub name: Line,
+    pub charts: Vec<ChartView>,
+    pub marks: Vec<MarkView>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChartView {
+    /// `model::chart::ChartKind` as it is serialised; where links lead.
+    pub id: model::chart::ChartKind,
+    pub title: String,
+    pub unit: model::chart::ChartUnit,
+    /// The unit in words, beside the axis.
+    pub axis: String,
+    pub logarithmic: bool,
+    pub stacked: bool,
+    /// In the order of the numbers' columns.
+    pub tracks: Vec<TrackView>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrackView {
+    pub label: String,
+    pub dashed: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MarkView {
+    /// Seconds since the window began.
+    pub at: f64,
+    pub text: String,
+    pub tone: Tone,
+}
+
+/// A finding, and where its evidence is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Told {
+    pub line: Line,
+    /// Below it, where many cells have figures of their own.
+    pub table: Option<Table>,
+    pub evidence: Vec<Link>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Link {
+    pub text: String,
+    /// [`Section::id`].
+    pub section: &'static str,
+    /// Index into [`Charts::trials`].
+    pub trial: Option<usize>,
+    pub chart: Option<model::chart::ChartKind>,
+}
