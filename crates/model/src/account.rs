@@ -5,6 +5,7 @@
 use crate::chart::Charts;
 use crate::finding::Finding;
 use crate::matrix::{Matrix, Status};
+use crate::objective::Judged;
 use crate::plan::{Experiment, Limits};
 use crate::stop::Fired;
 use crate::summary::{Doubt, Failure, Reason};
@@ -154,6 +155,8 @@ pub struct TrialAccount {
     pub reasons: Vec<Reason>,
     pub doubts: Vec<Doubt>,
     pub fired: Option<Fired>,
+    /// What came of its cell's objectives, in their order; empty where nothing was measured.
+    pub judged: Vec<Judged>,
     pub tps: Option<PerSecond>,
     pub p99: Option<Nanos>,
     pub charts: Charts,

@@ -46,7 +46,8 @@ pub trait Lang: Debug + Sync + PageWords + CompareWords + LiveWords {
     /// What a schedule will bring.
     fn preview(&self, it: &Preview) -> String;
     fn reason(&self, it: &Reason) -> String;
-    fn doubt(&self, it: &Doubt, plan: &Plan) -> String;
+    /// `clients` it had.
+    fn doubt(&self, it: &Doubt, clients: u32) -> String;
 
     /// A heading of the matrix, with its unit, at most 12 columns.
     fn figure(&self, it: Figure) -> &'static str;

@@ -39,7 +39,7 @@ pub fn lines(out: &mut String, it: &Summary, lang: &dyn Lang) {
         }
     }
     for doubt in &validity.doubts {
-        prose(out, lang.label(Label::Note), &lang.doubt(doubt, &it.plan));
+        prose(out, lang.label(Label::Note), &lang.doubt(doubt, it.plan.clients));
     }
 }
 

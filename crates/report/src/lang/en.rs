@@ -169,7 +169,7 @@ impl Lang for En {
         }
     }
 
-    fn doubt(&self, it: &Doubt, plan: &Plan) -> String {
+    fn doubt(&self, it: &Doubt, clients: u32) -> String {
         match *it {
             Doubt::HostLate { quantile, lag, jitter } => format!(
                 "this host is late: send lag was {} at {}, its timer jitter {}; response times contain it",
@@ -186,9 +186,8 @@ impl Lang for En {
                 100.0 * share
             ),
             Doubt::CapReached { arrivals, waited, dropped } => format!(
-                "all {} clients were busy: of {arrivals} arrivals {waited} waited for one, {dropped} were dropped; \
-                 then this is no open test any more",
-                plan.clients
+                "all {clients} clients were busy: of {arrivals} arrivals {waited} waited for one, {dropped} were dropped; \
+                 then this is no open test any more"
             ),
             Doubt::Unfair { jain, fewest, most } => format!(
                 "clients were served unevenly: from {fewest} to {most} transactions (Jain's index {jain:.2}); an \
@@ -198,10 +197,9 @@ impl Lang for En {
             Doubt::FewSamples { count } => {
                 format!("{count} transactions are too few for p99, which takes 1000; run longer")
             }
-            Doubt::Aborted { clients } => format!(
-                "{clients} of {} clients gave up, because their script could not go on; the load was less than asked \
-                 for",
-                plan.clients
+            Doubt::Aborted { clients: gone } => format!(
+                "{gone} of {clients} clients gave up, because their script could not go on; the load was less than \
+                 asked for"
             ),
         }
     }
