@@ -9,6 +9,7 @@ mod watch;
 pub mod workload;
 
 use crate::check;
+use crate::stand::ways::quoted;
 use crate::voice::{Trouble, Voice, plain};
 use analysis::strategy::Sweep;
 use clap::Parser;
@@ -259,7 +260,17 @@ fn create(args: &Args, experiment: &Experiment) -> Result<Writer, Trouble> {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         begun_ms: now_ms(),
     };
-    store::create(&args.out, &header).map_err(|it| Trouble::new(it.to_string()))
+    let writer = store::create(&args.out, &header).map_err(|it| Trouble::new(it.to_string()))?;
+    writer.note(Note { trial: None, subject: result::COMMAND.to_owned(), text: command(args) });
+    Ok(writer)
+}
+
+/// What repeats the run, as it is typed into a shell. No password can be in it: a file or `--set` with one is refused.
+fn command(args: &Args) -> String {
+    let mut words = vec!["pgdyno".to_owned(), "run".to_owned(), quoted(&args.file.to_string_lossy())];
+    words.extend(args.set.iter().flat_map(|it| ["--set".to_owned(), quoted(it)]));
+    words.extend(args.quick.then(|| "--quick".to_owned()));
+    words.join(" ")
 }
 
 fn trouble(it: &store::Trouble) -> String {

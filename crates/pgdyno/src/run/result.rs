@@ -130,6 +130,8 @@ fn stored(run: &Run, recorded: Recorded, notes: &[Note]) -> Result<Stored, Troub
     })
 }
 
+/// Subject of the note that tells what repeats the run.
+pub const COMMAND: &str = "command";
 /// Subject of the note that tells which rule ended a trial.
 pub const FIRED: &str = "fired";
 /// Subject of the notes on limits of the generator that could not be applied.

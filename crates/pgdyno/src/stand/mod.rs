@@ -3,7 +3,7 @@
 mod holder;
 mod place;
 mod told;
-mod ways;
+pub mod ways;
 
 use crate::check;
 use crate::voice::{Trouble, Voice, plain};

@@ -98,7 +98,7 @@ fn value(it: &str) -> String {
 }
 
 /// One word of a shell.
-fn quoted(it: &str) -> String {
+pub fn quoted(it: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
     if !it.is_empty() && it.chars().all(plain) {
         return it.to_owned();
