@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// offices answers questions; the handlers know no more of the database.
+type offices interface {
+	near(ctx context.Context, it question) ([]office, error)
+	stats() poolStats
+}
+
+// poolStats is how the pool is now.
+type poolStats struct {
+	Size     int32 `json:"size"`
+	Busy     int32 `json:"busy"`
+	Idle     int32 `json:"idle"`
+	Opening  int32 `json:"opening"`
+	Waited   int64 `json:"waited_total"`
+	Canceled int64 `json:"gave_up_total"`
+}
+
+type store struct {
+	pool      *pgxpool.Pool
+	timeout   time.Duration
+	onTimeout onTimeout
+	// Statements that nobody waits for any longer.
+	abandoned sync.WaitGroup
+}
+
+func open(ctx context.Context, it settings) (*store, error) {
+	config, err := pgxpool.ParseConfig(it.database)
+	if err != nil {
+		// pgx shows the text it could not read, with all that is in it.
+		return nil, errors.New("DATABASE_URL: write an address as psql takes it, such as postgres://user@host:5432/database")
+	}
+	config.MaxConns = it.poolSize
+	config.MinConns = 0
+	if !it.prepare {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
+	if it.onTimeout == cancelStatement {
+		config.ConnConfig.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
+			return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: time.Second}
+		}
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("the pool: %w", err)
+	}
+	return &store{pool: pool, timeout: it.timeout, onTimeout: it.onTimeout}, nil
+}
+
+func (it *store) close() {
+	it.abandoned.Wait()
+	it.pool.Close()
+}
+
+func (it *store) near(ctx context.Context, asked question) ([]office, error) {
+	if it.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, it.timeout)
+		defer cancel()
+	}
+	if it.onTimeout != waitForEnd {
+		return it.ask(ctx, asked)
+	}
+	type answer struct {
+		offices []office
+		err     error
+	}
+	done := make(chan answer, 1)
+	it.abandoned.Add(1)
+	go func() {
+		defer it.abandoned.Done()
+		offices, err := it.ask(context.WithoutCancel(ctx), asked)
+		done <- answer{offices, err}
+	}()
+	select {
+	case it := <-done:
+		return it.offices, it.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (it *store) ask(ctx context.Context, asked question) ([]office, error) {
+	rows, err := it.pool.Query(ctx, nearest, asked.arguments()...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (office, error) {
+		var found office
+		var zone int32
+		err := row.Scan(&found.Terminal, &found.Lat, &found.Lon, &zone, &found.MinDays, &found.MaxDays)
+		found.Price = price(zone, asked.parcel)
+		return found, err
+	})
+}
+
+func (it *store) stats() poolStats {
+	now := it.pool.Stat()
+	return poolStats{
+		Size: now.MaxConns(), Busy: now.AcquiredConns(), Idle: now.IdleConns(), Opening: now.ConstructingConns(),
+		Waited: now.EmptyAcquireCount(), Canceled: now.CanceledAcquireCount(),
+	}
+}
