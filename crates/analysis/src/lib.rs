@@ -7,6 +7,7 @@ mod condition;
 pub mod finding;
 #[cfg(test)]
 mod fixture;
+pub mod live;
 pub mod matrix;
 pub mod objective;
 mod progress;

@@ -7,6 +7,7 @@ pub mod chart;
 pub mod finding;
 mod histogram;
 mod interval;
+pub mod live;
 pub mod matrix;
 mod measured;
 pub mod objective;

@@ -19,12 +19,12 @@ pub const ODYSSEY_SV_ACTIVE: &str = "odyssey_sv_active";
 /// By proxy and server. Those of a server, and below `BACKEND` those that no server has been chosen for yet.
 pub const HAPROXY_QCUR: &str = "haproxy_qcur";
 pub const HAPROXY_QTIME: &str = "haproxy_qtime";
-const CGROUP_CPU: &str = "cgroup_cpu";
+pub const CGROUP_CPU: &str = "cgroup_cpu";
 const CGROUP_PERIODS: &str = "cgroup_periods";
 const CGROUP_THROTTLED: &str = "cgroup_throttled";
 /// Of the whole machine, by kind.
 pub const HOST_CPU: &str = "host_cpu";
-const PROCESS_CPU: [&str; 2] = ["process_cpu_user", "process_cpu_system"];
+pub const PROCESS_CPU: [&str; 2] = ["process_cpu_user", "process_cpu_system"];
 
 /// All that facts are read from.
 pub const SERIES: &[&str] = &[

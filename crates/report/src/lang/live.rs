@@ -1,4 +1,45 @@
 //! What is said while a run goes on, sentence by sentence?
 
-/// Called when it is written, from one thread, once per sentence.
-pub trait LiveWords {}
+use crate::live::{Doing, Finished, Milestone};
+use model::live::{Pool, Second, Used};
+use model::{Nanos, PerSecond};
+
+/// Called while a run goes on, from one thread, some hundred times per second at most.
+pub trait LiveWords {
+    /// The first line. `lasting`: of all trials together, under load.
+    fn run_begins(&self, trials: usize, cells: usize, seed: u64, lasting: Nanos) -> String;
+    /// Something that the reader should know of the experiment.
+    fn run_note(&self, it: &str) -> String;
+    /// The run ended before its time.
+    fn run_broken_off(&self, why: &str) -> String;
+    /// The last line: where it is kept.
+    fn run_kept(&self, path: &str, took: Nanos) -> String;
+    /// A cell of a matrix without axes.
+    fn only_cell(&self) -> &'static str;
+    fn doing(&self, it: &Doing) -> String;
+    fn milestone(&self, it: &Milestone) -> String;
+    /// What came of a trial; position and cell stand before it.
+    fn trial_finished(&self, it: &Finished) -> String;
+
+    /// Headings of rows, at most 10 columns.
+    fn live_heading(&self, it: Heading) -> &'static str;
+    fn live_rate(&self, it: PerSecond) -> String;
+    fn live_time(&self, it: Nanos) -> String;
+    /// What of a second is counted and not timed.
+    fn live_counts(&self, it: &Second) -> String;
+    fn live_pool(&self, it: &Pool) -> String;
+    /// `of`: its quota in processors.
+    fn live_used(&self, it: &Used, of: Option<f64>) -> String;
+    fn live_left(&self, it: Nanos) -> String;
+    /// Lines that nobody read in time.
+    fn live_lost(&self, lines: u64) -> String;
+}
+
+/// Of a row of the live view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading {
+    Rate,
+    Median,
+    P99,
+    Processors,
+}

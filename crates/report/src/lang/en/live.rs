@@ -1,6 +1,131 @@
-//! English: what pages, comparisons and running runs say.
+//! English: what is said while a run goes on.
 
 use super::En;
-use crate::lang::live::LiveWords;
+use crate::lang::live::{Heading, LiveWords};
+use crate::live::{Doing, End, Finished, Milestone, decimals};
+use model::live::{Pool, Second, Used};
+use model::{Nanos, PerSecond};
 
-impl LiveWords for En {}
+impl LiveWords for En {
+    fn run_begins(&self, trials: usize, cells: usize, seed: u64, lasting: Nanos) -> String {
+        let plural = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
+        let (trials, cells) = (plural(trials, "trial"), plural(cells, "cell"));
+        format!("{trials} of {cells} in the order of seed {seed}; about {} under load", span(lasting))
+    }
+
+    fn run_note(&self, it: &str) -> String {
+        format!("note: {it}")
+    }
+
+    fn run_broken_off(&self, why: &str) -> String {
+        format!("the run was broken off: {why}")
+    }
+
+    fn run_kept(&self, path: &str, took: Nanos) -> String {
+        format!("{path} after {}", span(took))
+    }
+
+    fn only_cell(&self) -> &'static str {
+        "the one cell"
+    }
+
+    fn doing(&self, it: &Doing) -> String {
+        match it {
+            Doing::SettingUp => "setting up".to_owned(),
+            Doing::Fetching { major } => format!("fetching PostgreSQL {major}"),
+            Doing::Starting { node } => format!("starting {node}"),
+            Doing::Dropping => "dropping what was loaded before".to_owned(),
+            Doing::Loading { sent, of } => format!("loading: {sent} of {of} rows"),
+            Doing::Keys => "building keys".to_owned(),
+            Doing::Statistics => "taking statistics".to_owned(),
+            Doing::Restored { took } => format!("the data is as it was after {:.1} s", took.as_secs_f64()),
+            Doing::Warmed => "the caches are ready".to_owned(),
+            Doing::Measuring { second, of } => format!("{second} of {:.0} s", of.as_secs_f64()),
+        }
+    }
+
+    fn milestone(&self, it: &Milestone) -> String {
+        match it {
+            Milestone::Ready { node, took } => format!("{node} is ready after {:.1} s", took.as_secs_f64()),
+            Milestone::There { rows } => format!("{rows} rows are there already"),
+            Milestone::Loaded { rows, took, rate } => {
+                let took = took.as_secs_f64();
+                format!("{rows} rows loaded in {took:.1} s, {:.0} per second", rate.0)
+            }
+            Milestone::NotCold => {
+                "the caches stay warm: neither the server nor its files are ours".to_owned()
+            }
+        }
+    }
+
+    fn trial_finished(&self, it: &Finished) -> String {
+        let figures = it.figures.as_ref().map(|it| {
+            let p99 = it.p99.map_or(String::new(), |it| format!(", p99 {}", self.live_time(it)));
+            let failed = if it.failed > 0 { format!(", {} failed", it.failed) } else { String::new() };
+            let valid = if it.valid { "" } else { ", INVALID" };
+            format!("{}{p99}{failed}{valid}", self.live_rate(it.rate))
+        });
+        match (&it.end, figures) {
+            (End::Complete, figures) => figures.unwrap_or_default(),
+            (End::Stopped, figures) => format!("{}, stopped by a rule", figures.unwrap_or_default()),
+            (End::Interrupted, None) => "interrupted before it began".to_owned(),
+            (End::Interrupted, Some(figures)) => format!("{figures}, interrupted"),
+            (End::Skipped(why), _) => format!("skipped: {why}"),
+            (End::Failed(why), _) => format!("failed: {why}"),
+        }
+    }
+
+    fn live_heading(&self, it: Heading) -> &'static str {
+        match it {
+            Heading::Rate => "rate",
+            Heading::Median => "p50",
+            Heading::P99 => "p99",
+            Heading::Processors => "CPU",
+        }
+    }
+
+    fn live_rate(&self, it: PerSecond) -> String {
+        format!("{:.0} tps", it.0)
+    }
+
+    fn live_time(&self, it: Nanos) -> String {
+        let millis = it.as_millis_f64();
+        format!("{millis:.*} ms", decimals(millis))
+    }
+
+    fn live_counts(&self, it: &Second) -> String {
+        let counts = [(it.dropped, "dropped"), (it.refused, "refused")];
+        let counts = counts.iter().filter(|it| it.0 > 0).map(|(n, what)| format!(", {n} {what}"));
+        format!("{} failed{}, {} in flight", it.failed, counts.collect::<String>(), it.in_flight)
+    }
+
+    fn live_pool(&self, it: &Pool) -> String {
+        let waiting = it.waiting.map(|it| format!("{it:.0} waiting"));
+        let busy = it.busy.map(|it| format!("{it:.0} servers busy"));
+        let told: Vec<String> = waiting.into_iter().chain(busy).collect();
+        format!("{}: {}", it.node, told.join(", "))
+    }
+
+    fn live_used(&self, it: &Used, of: Option<f64>) -> String {
+        let of = of.map_or(String::new(), |of| format!(" of {of}"));
+        format!("{} {:.2}{of}", it.node, it.processors)
+    }
+
+    fn live_left(&self, it: Nanos) -> String {
+        format!("about {} left", span(it))
+    }
+
+    fn live_lost(&self, lines: u64) -> String {
+        format!("({lines} lines could not be shown in time)")
+    }
+}
+
+/// `2 h 5 min`, `3 min 20 s`, `12 s`.
+fn span(it: Nanos) -> String {
+    let seconds = it.0 / 1_000_000_000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}

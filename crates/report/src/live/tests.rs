@@ -1,0 +1,247 @@
+//! How the live view looks, at several sizes, in several terminals and languages.
+
+use super::*;
+use crate::lang::En;
+use model::live::{Pool, Used};
+
+/// In the thirteenth second of a trial.
+fn live() -> Live {
+    let past = |of: fn(usize) -> f64| (0..100).map(|n| Some(of(n))).collect::<Vec<_>>();
+    let mut p99s = past(|n| 0.002 + (n % 9) as f64 * 0.001);
+    p99s[98] = None;
+    let event = |at, node: &str, text: &str| Event {
+        at: Nanos::from_secs(at),
+        node: node.to_owned(),
+        text: text.to_owned(),
+    };
+    Live {
+        trial: 3,
+        trials: 12,
+        cell: "transaction, 125".to_owned(),
+        over: 0.24,
+        left: Nanos::from_secs(200),
+        doing: Doing::Measuring { second: 13, of: Nanos::from_secs(30) },
+        second: Some(Second {
+            rate: PerSecond(21_508.4),
+            p50: Some(Nanos::from_micros(1_234)),
+            p99: Some(Nanos::from_micros(12_345)),
+            in_flight: 125,
+            pools: vec![Pool { node: "pooler".to_owned(), waiting: Some(105.0), busy: Some(20.0) }],
+            processors: vec![
+                Used { node: "pooler".to_owned(), processors: 0.494 },
+                Used { node: "postgres".to_owned(), processors: 1.2 },
+            ],
+            ..Second::default()
+        }),
+        rates: past(|n| n as f64),
+        medians: past(|n| (n % 3) as f64),
+        p99s,
+        quotas: vec![("pooler".to_owned(), 0.5)],
+        events: vec![
+            event(3, "postgres", "deadlock detected"),
+            event(7, "pooler", "no more connections allowed"),
+            event(12, "postgres", "canceling statement due to user request"),
+        ],
+    }
+}
+
+const UTF8: Style = Style { characters: Characters::Utf8, colour: false };
+const ASCII: Style = Style { characters: Characters::Ascii, colour: false };
+
+#[track_caller]
+fn check(it: &Live, (columns, rows): (usize, usize), style: Style, lang: &dyn Lang, expected: &str) {
+    let lines = frame(it, Size { columns, rows }, style, lang);
+    let drawn: String = lines.iter().map(|it| format!("{it}\n")).collect();
+    let expected = expected.strip_prefix('\n').unwrap_or(expected);
+    assert!(drawn == expected, "{columns} x {rows}\n{drawn}");
+    let widest = lines.iter().map(|it| it.width()).max();
+    assert!(style.colour || widest < Some(columns) || columns == 1, "wider than the terminal\n{drawn}");
+    assert!(lines.len() <= (rows / 2).max(1), "higher than half of the terminal\n{drawn}");
+}
+
+#[test]
+fn at_several_sizes() {
+    check(
+        &live(),
+        (80, 24),
+        UTF8,
+        &En,
+        "
+█████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  3/12  about 3 min 20 s left
+transaction, 125: 13 of 30 s
+rate  21508 tps  ▄▄▄▄▄▄▄▄▄▄▄▄▅▅▅▅▅▅▅▅▅▅▅▅▅▅▆▆▆▆▆▆▆▆▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇▇▇▇████████
+p50     1.23 ms  █▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁
+p99     12.3 ms  ▄▅▅▆▇▇█▂▃▄▅▅▆▇▇█▂▃▄▅▅▆▇▇█▂▃▄▅▅▆▇▇█▂▃▄▅▅▆▇▇█▂▃▄▅▅▆▇▇█▂▃▄▅▅▆▇▇ ▂
+0 failed, 125 in flight
+pooler: 105 waiting, 20 servers busy
+CPU: pooler 0.49 of 0.5, postgres 1.20
+   7  pooler: no more connections allowed
+  12  postgres: canceling statement due to user request
+",
+    );
+    check(
+        &live(),
+        (40, 12),
+        UTF8,
+        &En,
+        "
+██░░░░░░░░  3/12  about 3 min 20 s left
+transaction, 125: 13 of 30 s
+rate  21508 tps  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇████████
+p99     12.3 ms  ▇▇█▂▃▄▅▅▆▇▇█▂▃▄▅▅▆▇▇ ▂
+0 failed, 125 in flight
+pooler: 105 waiting, 20 servers busy
+",
+    );
+    check(
+        &live(),
+        (80, 5),
+        UTF8,
+        &En,
+        "
+█████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  3/12  about 3 min 20 s left
+transaction, 125: 13 of 30 s
+",
+    );
+    check(
+        &live(),
+        (80, 2),
+        UTF8,
+        &En,
+        "
+ 3/12  transaction, 125: 13 of 30 s, 21508 tps, p50 1.23 ms, p99 12.3 ms, 0 fa…
+",
+    );
+    check(&live(), (1, 1), UTF8, &En, "…\n");
+}
+
+#[test]
+fn without_utf8() {
+    check(
+        &live(),
+        (60, 24),
+        ASCII,
+        &En,
+        "
+#######.......................  3/12  about 3 min 20 s left
+transaction, 125: 13 of 30 s
+rate  21508 tps  ----=========================#############
+p50     1.23 ms  -#_-#_-#_-#_-#_-#_-#_-#_-#_-#_-#_-#_-#_-#_
+p99     12.3 ms  -==##..---==##..---==##..---==##..---==# .
+0 failed, 125 in flight
+pooler: 105 waiting, 20 servers busy
+CPU: pooler 0.49 of 0.5, postgres 1.20
+   7  pooler: no more connections allowed
+  12  postgres: canceling statement due to user request
+",
+    );
+}
+
+#[test]
+fn while_a_trial_is_set_up() {
+    let it =
+        Live { doing: Doing::Loading { sent: 1000, of: 100_000 }, second: None, events: vec![], ..live() };
+    check(
+        &it,
+        (80, 24),
+        UTF8,
+        &En,
+        "
+█████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  3/12  about 3 min 20 s left
+transaction, 125: loading: 1000 of 100000 rows
+",
+    );
+    assert_eq!(
+        line(&it, Characters::Utf8, &En),
+        " 3/12  transaction, 125: loading: 1000 of 100000 rows; about 3 min 20 s left"
+    );
+}
+
+#[test]
+fn what_is_bad_stands_out() {
+    let mut it = Live { events: vec![], ..live() };
+    let second = it.second.as_mut().expect("it has one");
+    (second.failed, second.dropped, second.refused) = (3, 2, 1);
+    (second.p50, second.p99) = (None, None);
+    second.pools.clear();
+    second.processors.clear();
+    (it.rates, it.medians, it.p99s) = (vec![Some(0.0), Some(5.0)], vec![None, None], vec![None, None]);
+    check(
+        &it,
+        (80, 24),
+        Style { colour: true, ..UTF8 },
+        &En,
+        "
+█████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  3/12  about 3 min 20 s left
+\x1b[1mtransaction, 125: 13 of 30 s\x1b[0m
+rate  21508 tps  ▁█
+p50           –
+p99           –
+\x1b[31m3 failed, 2 dropped, 1 refused, 125 in flight\x1b[0m
+",
+    );
+}
+
+#[test]
+fn in_one_line() {
+    assert_eq!(
+        line(&live(), Characters::Utf8, &En),
+        " 3/12  transaction, 125: 13 of 30 s, 21508 tps, p50 1.23 ms, p99 12.3 ms, 0 failed, 125 in flight, pooler: 105 waiting, 20 servers busy; about 3 min 20 s left"
+    );
+}
+
+#[test]
+fn foreign_words_do_no_harm() {
+    for (text, utf8, ascii) in [
+        ("plain", "plain", "plain"),
+        ("a\x1b[31mb\u{9b}2Jc\r\nd\te", "a?[31mb?2Jc  d e", "a?[31mb?2Jc  d e"),
+        ("\u{202e}abc\u{2066}d\u{200f}", "abcd", "abcd"),
+        ("взаимная блокировка", "взаимная блокировка", "???????? ??????????"),
+        ("表 e\u{301} 🐘", "表 e\u{301} 🐘", "? e? ?"),
+    ] {
+        assert_eq!(clean(text, Characters::Utf8), utf8);
+        assert_eq!(clean(text, Characters::Ascii), ascii);
+    }
+    // Wherever they come from.
+    let evil = "\x1b]0;x\x07\u{202e}表".to_owned();
+    let mut it = live();
+    (it.cell, it.doing) = (evil.clone(), Doing::Starting { node: evil.clone() });
+    let second = it.second.as_mut().expect("it has one");
+    (second.pools[0].node, second.processors[0].node) = (evil.clone(), evil.clone());
+    it.quotas[0].0 = evil.clone();
+    it.events[2] = Event { at: Nanos::ZERO, node: evil.clone(), text: evil.clone() };
+    let harmless = |it: &str, characters| {
+        it.chars()
+            .all(|it| !it.is_control() && !is_format(it) && (characters == Characters::Utf8 || it.is_ascii()))
+    };
+    let done = Finished { trial: 1, trials: 1, cell: evil.clone(), figures: None, end: End::Failed(evil) };
+    for style in [UTF8, ASCII] {
+        for columns in 1..100 {
+            let lines = frame(&it, Size { columns, rows: 24 }, style, &En);
+            assert!(lines.iter().all(|it| harmless(it, style.characters)), "{lines:?}");
+            assert!(columns == 1 || lines.iter().all(|it| it.width() < columns), "{columns}: {lines:?}");
+        }
+        for it in [line(&it, style.characters, &En), finished(&done, style.characters, &En)] {
+            assert!(harmless(&it, style.characters), "{it:?}");
+        }
+    }
+}
+
+#[test]
+fn trials_that_are_over() {
+    let figures =
+        Figures { rate: PerSecond(7508.4), p99: Some(Nanos::from_micros(9_304)), failed: 0, valid: true };
+    let bad = Figures { p99: None, failed: 7, valid: false, ..figures.clone() };
+    for (figures, end, english) in [
+        (Some(&figures), End::Complete, " 3/12  a: 7508 tps, p99 9.30 ms"),
+        (Some(&bad), End::Complete, " 3/12  a: 7508 tps, 7 failed, INVALID"),
+        (Some(&figures), End::Stopped, " 3/12  a: 7508 tps, p99 9.30 ms, stopped by a rule"),
+        (Some(&figures), End::Interrupted, " 3/12  a: 7508 tps, p99 9.30 ms, interrupted"),
+        (None, End::Interrupted, " 3/12  a: interrupted before it began"),
+        (None, End::Skipped("no odyssey".to_owned()), " 3/12  a: skipped: no odyssey"),
+        (Some(&figures), End::Failed("pooler ended".to_owned()), " 3/12  a: failed: pooler ended"),
+    ] {
+        let it = Finished { trial: 3, trials: 12, cell: "a".to_owned(), figures: figures.cloned(), end };
+        assert_eq!(finished(&it, Characters::Utf8, &En), english);
+    }
+}
