@@ -5,11 +5,14 @@
 pub mod compare;
 mod en;
 pub mod live;
-pub(crate) mod number;
+pub mod number;
 pub mod page;
 mod ru;
+pub mod serve;
+mod told;
 
 pub use en::En;
+pub use number::Numbers;
 pub use ru::Ru;
 
 use crate::preview::Preview;
@@ -22,16 +25,29 @@ use model::plan::Entrance;
 use model::stop::{Difference, Fired};
 use model::summary::{Cost, Doubt, FailureClass, Fairness, Plan, Reason, Server};
 use page::PageWords;
+use serve::ServeWords;
 use std::fmt::Debug;
 
+/// All languages, the one that is spoken unless something else is asked for first.
+pub const ALL: [&dyn Lang; 2] = [&En, &Ru];
+
+/// The language of this [code](Lang::code).
+pub fn of(code: &str) -> Option<&'static dyn Lang> {
+    ALL.into_iter().find(|it| it.code() == code)
+}
+
 /// A language. Called when a report is written, from one thread, once per sentence.
-pub trait Lang: Debug + Sync + PageWords + CompareWords + LiveWords {
+pub trait Lang: Debug + Sync + PageWords + CompareWords + LiveWords + ServeWords {
     /// BCP 47, as it is given on the command line: `en`.
     fn code(&self) -> &'static str;
     /// Its own name: `English`.
     fn name(&self) -> &'static str;
+    /// How it writes numbers and their units.
+    fn numbers(&self) -> &'static Numbers;
     /// A number that machines write as `-21570.5`.
-    fn number(&self, it: &str) -> String;
+    fn number(&self, it: &str) -> String {
+        self.numbers().write(it)
+    }
     /// At most 23 columns, but for the headings of tables.
     fn label(&self, it: Label) -> &'static str;
     /// What became of a failed transaction's effect.

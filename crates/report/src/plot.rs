@@ -1,5 +1,6 @@
 //! How does a quantity over time look in a terminal?
 
+use crate::lang::Numbers;
 use model::Nanos;
 
 /// Which characters the terminal can show.
@@ -18,14 +19,14 @@ const ROWS: usize = 8;
 ///
 /// The vertical axis begins at 0 and is headed by `unit`; a value above 0 is never drawn as nothing. A plot is ten
 /// columns wider than it has values, at most.
-pub fn bars(unit: &str, values: &[f64], lasting: Nanos, characters: Characters) -> String {
+pub fn bars(unit: &str, values: &[f64], lasting: Nanos, characters: Characters, numbers: &Numbers) -> String {
     let (heights, bar, tick, corner, dash): (&[char], _, _, _, _) = match characters {
         Characters::Utf8 => (&[' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'], '│', '┤', '┼', "─"),
         Characters::Ascii => (&[' ', '.', ':', '#'], '|', '+', '+', "-"),
     };
     let top = round_up(values.iter().copied().fold(0.0, f64::max));
-    let labels = [top, top / 2.0, 0.0].map(short);
-    let margin = labels.iter().map(String::len).max().unwrap_or(0);
+    let labels = [top, top / 2.0, 0.0].map(|it| short(it, numbers));
+    let margin = labels.iter().map(|it| it.chars().count()).max().unwrap_or(0);
     let full = heights.len() - 1;
     // In units of one height; even a small value is one.
     let tall =
@@ -41,16 +42,17 @@ pub fn bars(unit: &str, values: &[f64], lasting: Nanos, characters: Characters) 
         lines.push(format!("{label:>margin$} {axis}{}", cells.collect::<String>()));
     }
     lines.push(format!("{:>margin$} {corner}{}", labels[2], dash.repeat(values.len())));
-    lines.push(format!("{:margin$}  {}", "", scale(values.len(), lasting)));
+    lines.push(format!("{:margin$}  {}", "", scale(values.len(), lasting, numbers)));
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 /// The begin, the middle (where there is room) and the end of the time, below `width` columns.
-fn scale(width: usize, lasting: Nanos) -> String {
-    let (middle, end) = (duration(Nanos(lasting.0 / 2)), duration(lasting));
-    let room = width.saturating_sub(end.len() + 1);
-    let before = (width / 2).saturating_sub(middle.len() / 2);
-    let middle = if before + middle.len() < room && before > 1 {
+fn scale(width: usize, lasting: Nanos, numbers: &Numbers) -> String {
+    let (middle, end) = (numbers.duration(Nanos(lasting.0 / 2)), numbers.duration(lasting));
+    let wide = |it: &str| it.chars().count();
+    let room = width.saturating_sub(wide(&end) + 1);
+    let before = (width / 2).saturating_sub(wide(&middle) / 2);
+    let middle = if before + wide(&middle) < room && before > 1 {
         format!("{:before$}{middle}", "0")
     } else {
         "0".into()
@@ -69,47 +71,29 @@ fn round_up(value: f64) -> f64 {
     [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0].into_iter().find(|&it| it >= least).unwrap_or(10.0) * power
 }
 
-/// At most seven characters: `0.75`, `200`, `12.5k`, `10M`.
-fn short(value: f64) -> String {
+/// At most seven characters and a unit: `0.75`, `200`, `12.5k`, `10M`.
+fn short(value: f64, numbers: &Numbers) -> String {
     let (scaled, unit) = match value {
-        1e6.. => (value / 1e6, "M"),
-        1e4.. => (value / 1e3, "k"),
+        1e6.. => (value / 1e6, numbers.million),
+        1e4.. => (value / 1e3, numbers.thousand),
         _ => (value, ""),
     };
     // Three significant digits are more than the axis has.
     let decimals = (2 - scaled.max(1e-4).log10().floor() as i32).clamp(0, 6) as usize;
     let text = format!("{scaled:.decimals$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text}{unit}")
-}
-
-/// A duration as schedules write it: `1d2h`, `1m40s`, `0.25s`.
-pub fn duration(it: Nanos) -> String {
-    const SECOND: u64 = 1_000_000_000;
-    let mut seconds = it.0 / SECOND;
-    let mut text = String::new();
-    for (unit, size) in [('d', 86_400), ('h', 3_600), ('m', 60)] {
-        if seconds >= size {
-            text += &format!("{}{unit}", seconds / size);
-            seconds %= size;
-        }
-    }
-    let millis = it.0 % SECOND / 1_000_000;
-    match millis {
-        0 if seconds == 0 && !text.is_empty() => text,
-        0 => format!("{text}{seconds}s"),
-        _ => format!("{text}{}s", format!("{seconds}.{millis:03}").trim_end_matches('0')),
-    }
+    numbers.write(text) + unit
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::{En, Lang, Ru};
 
     #[test]
     fn a_ramp() {
         let values: Vec<f64> = (0..32).map(|i| 200.0 * (f64::from(i) + 0.5) / 32.0).collect();
-        let drawn = bars("arrivals/s", &values, Nanos::from_secs(200), Characters::Utf8);
+        let drawn = bars("arrivals/s", &values, Nanos::from_secs(200), Characters::Utf8, En.numbers());
         let wanted = "\
 arrivals/s
 200 ┤                            ▁▃▅▇
@@ -128,8 +112,13 @@ arrivals/s
 
     #[test]
     fn a_pause_and_little_things_in_ascii() {
-        let drawn =
-            bars("arrivals/s", &[0.01, 0.0, 6.0, 3.0, 3.4, 3.6], Nanos::from_secs(6), Characters::Ascii);
+        let drawn = bars(
+            "arrivals/s",
+            &[0.01, 0.0, 6.0, 3.0, 3.4, 3.6],
+            Nanos::from_secs(6),
+            Characters::Ascii,
+            En.numbers(),
+        );
         let wanted = "\
 arrivals/s
 6 +  #
@@ -148,7 +137,7 @@ arrivals/s
 
     #[test]
     fn nothing_is_drawn_as_nothing() {
-        let drawn = bars("arrivals/s", &[0.0; 4], Nanos::ZERO, Characters::Ascii);
+        let drawn = bars("arrivals/s", &[0.0; 4], Nanos::ZERO, Characters::Ascii, En.numbers());
         assert!(drawn.contains("\n  1 +\n") && drawn.contains("\n  0 +----\n"), "\n{drawn}");
     }
 
@@ -166,23 +155,15 @@ arrivals/s
             (1e7, 1e7, "10M"),
         ] {
             assert!((round_up(value) - top).abs() < top * 1e-12, "{value}: {}", round_up(value));
-            assert_eq!(short(top), label);
+            assert_eq!(short(top, En.numbers()), label);
         }
-        assert_eq!([0.5, 1.5, 2.5, 7_500.0, 12_345.0].map(short), ["0.5", "1.5", "2.5", "7500", "12.3k"]);
-    }
-
-    #[test]
-    fn durations() {
-        for (millis, text) in [
-            (0, "0s"),
-            (250, "0.25s"),
-            (1_500, "1.5s"),
-            (60_000, "1m"),
-            (200_000, "3m20s"),
-            (90_061_001, "1d1h1m1.001s"),
-            (86_400_000, "1d"),
+        for (value, english, russian) in [
+            (0.5, "0.5", "0,5"),
+            (7_500.0, "7500", "7500"),
+            (12_345.0, "12.3k", "12,3к"),
+            (2.5e6, "2.5M", "2,5М"),
         ] {
-            assert_eq!(duration(Nanos::from_millis(millis)), text);
+            assert_eq!([short(value, En.numbers()), short(value, Ru.numbers())], [english, russian]);
         }
     }
 }

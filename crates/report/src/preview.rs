@@ -31,7 +31,8 @@ pub fn text(it: &Preview, characters: Characters, lang: &dyn Lang) -> String {
         return sentence + "\n";
     }
     let rates: Vec<f64> = it.rates.iter().map(|rate| rate.0).collect();
-    let plot = plot::bars(lang.label(Label::ArrivalsPerSecond), &rates, it.lasting, characters);
+    let plot =
+        plot::bars(lang.label(Label::ArrivalsPerSecond), &rates, it.lasting, characters, lang.numbers());
     format!("{sentence}\n\n{plot}")
 }
 

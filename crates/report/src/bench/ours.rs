@@ -68,7 +68,7 @@ fn distributions(out: &mut String, it: &Summary, lang: &dyn Lang) {
     let [p50, p90, p95, p99, p999] = COLUMNS;
     line!(out, "{:LABEL$}{count:>11}{mean:>9}{p50:>9}{p90:>9}{p95:>9}{p99:>9}{p999:>9}{max:>9}", "");
     let mut row = |label: String, unit: Unit, it: &Distribution| {
-        line!(out, "{label:<LABEL$}{}", cells(unit, it));
+        line!(out, "{label:<LABEL$}{}", cells(unit, it, lang));
     };
     row(lang.label(Label::Response).into(), Unit::Millis, &it.total.response);
     row(lang.label(Label::Service).into(), Unit::Millis, &it.total.service);
@@ -102,27 +102,22 @@ enum Unit {
 }
 
 /// Count, mean, five quantiles and the greatest: 74 columns.
-fn cells(unit: Unit, it: &Distribution) -> String {
+fn cells(unit: Unit, it: &Distribution, lang: &dyn Lang) -> String {
     let value = |nanos: Option<Nanos>| {
         let shown = nanos.map(|it| match unit {
-            Unit::Millis => short(it.as_millis_f64(), 3),
-            Unit::Micros => short(it.as_micros_f64(), 1),
+            Unit::Millis => short(it.as_millis_f64(), 3, lang),
+            Unit::Micros => short(it.as_micros_f64(), 1, lang),
         });
         format!("{:>9}", shown.as_deref().unwrap_or("-"))
     };
     let values = [it.mean, it.p50, it.p90, it.p95, it.p99, it.p999, it.max];
-    format!("{:>11}{}", it.count, values.map(value).concat())
+    format!("{:>11}{}", lang.numbers().count(it.count), values.map(value).concat())
 }
 
-/// At most eight columns for what is below a hundred million.
-fn short(it: f64, decimals: usize) -> String {
-    let room: usize = match it {
-        ..1e4 => 3,
-        1e4..1e5 => 2,
-        1e5..1e6 => 1,
-        _ => 0,
-    };
-    format!("{it:.*}", decimals.min(room))
+/// At most eight columns for what is below a million; as many decimals as these have room for.
+fn short(it: f64, decimals: usize, lang: &dyn Lang) -> String {
+    let written = |decimals| lang.numbers().fixed(it, decimals);
+    (1..=decimals).rev().map(written).find(|it| it.chars().count() <= 8).unwrap_or_else(|| written(0))
 }
 
 fn statements(out: &mut String, number: usize, it: &ScriptGroup, lang: &dyn Lang) {
@@ -133,7 +128,7 @@ fn statements(out: &mut String, number: usize, it: &ScriptGroup, lang: &dyn Lang
     line!(out, "{} {}", lang.label(Label::Statements), number + 1);
     for it in measured {
         let text: String = it.text.chars().take(LABEL - 3).collect();
-        line!(out, "  {text:<0$}{1}", LABEL - 2, cells(Unit::Millis, &it.service));
+        line!(out, "  {text:<0$}{1}", LABEL - 2, cells(Unit::Millis, &it.service, lang));
     }
     out.push('\n');
 }
@@ -151,15 +146,20 @@ fn failures(out: &mut String, it: &Summary, lang: &dyn Lang) {
         "%",
         lang.label(Label::Effect)
     );
-    let arrivals = it.total.counts.arrivals();
+    let (arrivals, numbers) = (it.total.counts.arrivals(), lang.numbers());
     for failure in all {
         let name = failure.name.unwrap_or("");
         let share = match failure.class {
             FailureClass::Refused => "-".to_owned(),
-            _ => format!("{:.3}", 100.0 * failure.count as f64 / arrivals as f64),
+            _ => numbers.fixed(100.0 * failure.count as f64 / arrivals as f64, 3),
         };
         let effect = lang.effect(failure.class);
-        line!(out, "  {:<8} {name:<33}{:>11}{share:>9}   {effect}", failure.code, failure.count);
+        line!(
+            out,
+            "  {:<8} {name:<33}{:>11}{share:>9}   {effect}",
+            failure.code,
+            numbers.count(failure.count)
+        );
     }
     out.push('\n');
 }

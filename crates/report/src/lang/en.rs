@@ -5,10 +5,11 @@ mod findings;
 mod live;
 mod matrix;
 mod page;
+mod serve;
 mod stop;
 
+use super::number::{Numbers, quantile};
 use super::{Label, Lang};
-use crate::plot;
 use crate::preview::Preview;
 use model::finding::Finding;
 use model::matrix::{Figure, Hop as MatrixHop, NotApplied, Placement, Status, Verdict};
@@ -21,6 +22,20 @@ use model::{Nanos, Spacing};
 #[derive(Clone, Copy, Debug)]
 pub struct En;
 
+static NUMBERS: Numbers = Numbers {
+    comma: false,
+    gap: " ",
+    micros: "us",
+    millis: "ms",
+    seconds: "s",
+    per_second: "/s",
+    thousand: "k",
+    million: "M",
+    parts: ["d", "h", "m", "s"],
+    between: "",
+    range: ["", " to "],
+};
+
 impl Lang for En {
     fn code(&self) -> &'static str {
         "en"
@@ -30,8 +45,8 @@ impl Lang for En {
         "English"
     }
 
-    fn number(&self, it: &str) -> String {
-        it.to_owned()
+    fn numbers(&self) -> &'static Numbers {
+        &NUMBERS
     }
 
     fn label(&self, it: Label) -> &'static str {
@@ -107,7 +122,7 @@ impl Lang for En {
         let origin = server.origin.as_ref().map(|it| format!(" from {it}")).unwrap_or_default();
         let model = match &plan.model {
             LoadModel::Closed { think } if *think == Nanos::ZERO => "closed model".to_owned(),
-            LoadModel::Closed { think } => format!("closed model, thinking {}", time(*think)),
+            LoadModel::Closed { think } => format!("closed model, thinking {}", NUMBERS.time(*think)),
             LoadModel::Open { schedule, arrivals: Spacing::Even } => {
                 format!("open model, {schedule}, even arrivals")
             }
@@ -132,20 +147,20 @@ impl Lang for En {
             true => it.lowest.to_string(),
             false => format!("{} to {}", it.lowest, it.highest),
         };
-        format!("{arrivals} arrival{plural} in {}, {spacing}, at {rates}", plot::duration(it.lasting))
+        format!("{arrivals} arrival{plural} in {}, {spacing}, at {rates}", NUMBERS.duration(it.lasting))
     }
 
     fn reason(&self, it: &Reason) -> String {
         match *it {
-            Reason::Late { quantile, lag, jitter } => {
+            Reason::Late { quantile: at, lag, jitter } => {
                 let host = match jitter {
-                    Some(jitter) => format!("this host's timer jitter was {}", time(jitter)),
+                    Some(jitter) => format!("this host's timer jitter was {}", NUMBERS.time(jitter)),
                     None => "this host's timer jitter is not known".to_owned(),
                 };
                 format!(
                     "the generator was late: send lag was {} at {}; {host}",
-                    time(lag),
-                    self::quantile(quantile)
+                    NUMBERS.time(lag),
+                    quantile(at)
                 )
             }
             Reason::Saturated { thread, busy } => format!(
@@ -158,24 +173,26 @@ impl Lang for En {
                 "{connections} connections could not be opened: file descriptors or local ports ran out; raise \
                  ulimit -n or net.ipv4.ip_local_port_range"
             ),
-            Reason::Suspended { lasting } => format!("the machine was suspended for {}", time(lasting)),
+            Reason::Suspended { lasting } => {
+                format!("the machine was suspended for {}", NUMBERS.time(lasting))
+            }
             Reason::Throttled { share } => format!(
                 "the generator was held back by its own limit in {:.0} % of the quota's periods",
                 100.0 * share
             ),
             Reason::Stalled { thread, lasting } => {
-                format!("thread {} of the generator froze for {}", thread + 1, time(lasting))
+                format!("thread {} of the generator froze for {}", thread + 1, NUMBERS.time(lasting))
             }
         }
     }
 
     fn doubt(&self, it: &Doubt, clients: u32) -> String {
         match *it {
-            Doubt::HostLate { quantile, lag, jitter } => format!(
+            Doubt::HostLate { quantile: at, lag, jitter } => format!(
                 "this host is late: send lag was {} at {}, its timer jitter {}; response times contain it",
-                time(lag),
-                self::quantile(quantile),
-                time(jitter)
+                NUMBERS.time(lag),
+                quantile(at),
+                NUMBERS.time(jitter)
             ),
             Doubt::Stolen { processors } => {
                 format!("the hypervisor gave {processors:.2} processors' time of this machine to others")
@@ -264,18 +281,4 @@ impl Lang for En {
     fn judged(&self, it: &Judged) -> String {
         stop::judged(it)
     }
-}
-
-/// Three digits and a unit.
-fn time(it: Nanos) -> String {
-    match it.0 {
-        ..1_000_000 => format!("{:.1} us", it.as_micros_f64()),
-        1_000_000..1_000_000_000 => format!("{:.1} ms", it.as_millis_f64()),
-        _ => format!("{:.2} s", it.as_secs_f64()),
-    }
-}
-
-/// 0.99 is p99.
-fn quantile(it: f64) -> String {
-    format!("p{}", (it * 1000.0).round() / 10.0)
 }

@@ -1,5 +1,126 @@
 //! How does a number look in a language?
 
+use model::{Nanos, PerSecond};
+
+/// A language's figures: the arithmetic stands here once, what it looks like differs.
+#[derive(Debug)]
+pub struct Numbers {
+    /// A decimal comma, and narrow no-break spaces between thousands.
+    pub comma: bool,
+    /// Between a number and its unit or a percent sign.
+    pub gap: &'static str,
+    pub micros: &'static str,
+    pub millis: &'static str,
+    pub seconds: &'static str,
+    /// Behind a rate, without a gap.
+    pub per_second: &'static str,
+    /// Behind a rounded number, without a gap: a thousand and a million.
+    pub thousand: &'static str,
+    pub million: &'static str,
+    /// Days, hours, minutes and seconds of a duration, behind their numbers.
+    pub parts: [&'static str; 4],
+    /// Between the parts of a duration.
+    pub between: &'static str,
+    /// Before the lower and before the upper end of a range.
+    pub range: [&'static str; 2],
+}
+
+impl Numbers {
+    /// What machines write as `-21570.5`.
+    pub fn write(&self, it: &str) -> String {
+        if self.comma { with_comma(it) } else { it.to_owned() }
+    }
+
+    pub fn count(&self, it: u64) -> String {
+        self.write(&it.to_string())
+    }
+
+    /// With so many decimals.
+    pub fn fixed(&self, it: f64, decimals: usize) -> String {
+        self.write(&format!("{it:.decimals$}"))
+    }
+
+    /// As many decimals as it takes: `0.5`, `20`.
+    pub fn plain(&self, it: f64) -> String {
+        self.write(&it.to_string())
+    }
+
+    /// Three digits and a unit.
+    pub fn time(&self, it: Nanos) -> String {
+        let (value, decimals, unit) = match it.0 {
+            ..1_000_000 => (it.as_micros_f64(), 1, self.micros),
+            1_000_000..1_000_000_000 => (it.as_millis_f64(), 1, self.millis),
+            _ => (it.as_secs_f64(), 2, self.seconds),
+        };
+        format!("{}{}{unit}", self.fixed(value, decimals), self.gap)
+    }
+
+    /// The same, from seconds.
+    pub fn seconds(&self, it: f64) -> String {
+        self.time(Nanos::from_secs_f64(it))
+    }
+
+    /// `200/s`.
+    pub fn rate(&self, it: PerSecond) -> String {
+        self.plain(it.0) + self.per_second
+    }
+
+    /// A share of 0..=1: `12.3 %`.
+    pub fn percent(&self, share: f64, decimals: usize) -> String {
+        format!("{}{}%", self.fixed(100.0 * share, decimals), self.gap)
+    }
+
+    /// A ratio as a change: `-15.6 %`.
+    pub fn change(&self, ratio: f64) -> String {
+        format!("{}{}%", self.signed(ratio), self.gap)
+    }
+
+    /// Two ratios as a range of changes: `-16.1 to -15.3 %`.
+    pub fn changes(&self, (low, high): (f64, f64)) -> String {
+        let [from, to] = self.range;
+        format!("{from}{}{to}{}", self.signed(low), self.change(high))
+    }
+
+    /// `1.00 to 4.50`.
+    pub fn range(&self, (low, high): (f64, f64), decimals: usize) -> String {
+        let [from, to] = self.range;
+        format!("{from}{}{to}{}", self.fixed(low, decimals), self.fixed(high, decimals))
+    }
+
+    /// Whole and thousandths of seconds: `1d2h`, `1m40s`, `0.25s`.
+    pub fn duration(&self, it: Nanos) -> String {
+        const SECOND: u64 = 1_000_000_000;
+        let [day, hour, minute, second] = self.parts;
+        let mut seconds = it.0 / SECOND;
+        let mut parts = Vec::new();
+        for (unit, size) in [(day, 86_400), (hour, 3_600), (minute, 60)] {
+            if seconds >= size {
+                parts.push(self.count(seconds / size) + unit);
+                seconds %= size;
+            }
+        }
+        let millis = it.0 % SECOND / 1_000_000;
+        if millis > 0 {
+            let text = format!("{seconds}.{millis:03}");
+            parts.push(self.write(text.trim_end_matches('0')) + second);
+        } else if seconds > 0 || parts.is_empty() {
+            parts.push(format!("{seconds}{second}"));
+        }
+        parts.join(self.between)
+    }
+
+    fn signed(&self, ratio: f64) -> String {
+        let change = 100.0 * (ratio - 1.0);
+        let sign = if change < 0.0 { "-" } else { "+" };
+        format!("{sign}{}", self.fixed(change.abs(), 1))
+    }
+}
+
+/// 0.99 is p99. A name, the same in every language: objectives are written with it.
+pub(crate) fn quantile(it: f64) -> String {
+    format!("p{}", (it * 1000.0).round() / 10.0)
+}
+
 /// A number as machines write it, `-21570.5`, with a decimal comma and with narrow no-break spaces between its
 /// thousands where there are five digits or more.
 pub(crate) fn with_comma(text: &str) -> String {
@@ -22,6 +143,7 @@ pub(crate) fn with_comma(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::{En, Lang, Ru};
 
     #[test]
     fn commas_and_thousands() {
@@ -36,5 +158,43 @@ mod tests {
         ] {
             assert_eq!(with_comma(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn durations() {
+        for (millis, english, russian) in [
+            (0, "0s", "0 с"),
+            (250, "0.25s", "0,25 с"),
+            (1_500, "1.5s", "1,5 с"),
+            (60_000, "1m", "1 мин"),
+            (200_000, "3m20s", "3 мин 20 с"),
+            (90_061_001, "1d1h1m1.001s", "1 д 1 ч 1 мин 1,001 с"),
+            (86_400_000, "1d", "1 д"),
+        ] {
+            let it = Nanos::from_millis(millis);
+            assert_eq!(En.numbers().duration(it), english);
+            assert_eq!(Ru.numbers().duration(it).replace('\u{a0}', " "), russian);
+        }
+    }
+
+    #[test]
+    fn figures_with_their_units() {
+        let (en, ru) = (En.numbers(), Ru.numbers());
+        for (it, english, russian) in [
+            (Nanos::from_micros(50), "50.0 us", "50,0 мкс"),
+            (Nanos::from_micros(12_345), "12.3 ms", "12,3 мс"),
+            (Nanos::from_secs(12_345), "12345.00 s", "12\u{202f}345,00 с"),
+        ] {
+            assert_eq!(en.time(it), english);
+            assert_eq!(ru.time(it), russian.replace(' ', "\u{a0}"));
+        }
+        assert_eq!(en.changes((0.839, 1.05)), "-16.1 to +5.0 %");
+        assert_eq!(ru.changes((0.839, 1.05)), "от -16,1 до +5,0\u{a0}%");
+        assert_eq!((en.percent(0.126, 0), ru.percent(0.126, 1)), ("13 %".into(), "12,6\u{a0}%".into()));
+        assert_eq!(
+            (en.rate(PerSecond(0.5)), ru.rate(PerSecond(12_000.5))),
+            ("0.5/s".into(), "12\u{202f}000,5/с".into())
+        );
+        assert_eq!((quantile(0.99), quantile(0.999)), ("p99".into(), "p99.9".into()));
     }
 }

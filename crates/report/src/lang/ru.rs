@@ -1,12 +1,186 @@
 //! Russian.
 
+mod bench;
 mod compare;
+mod findings;
 mod live;
+mod matrix;
 mod page;
+mod serve;
+mod stop;
+
+use super::number::Numbers;
+use super::{Label, Lang};
+use crate::preview::Preview;
+use model::finding::Finding;
+use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
+use model::objective::{Judged, Tally};
+use model::plan::Entrance;
+use model::stop::{Difference, Fired};
+use model::summary::{Cost, Doubt, FailureClass, Fairness, Plan, Reason, Server};
 
 /// Decimal comma, thin spaces between thousands, plurals by number.
 #[derive(Clone, Copy, Debug)]
 pub struct Ru;
+
+static NUMBERS: Numbers = Numbers {
+    comma: true,
+    gap: "\u{a0}",
+    micros: "мкс",
+    millis: "мс",
+    seconds: "с",
+    per_second: "/с",
+    thousand: "к",
+    million: "М",
+    parts: ["\u{a0}д", "\u{a0}ч", "\u{a0}мин", "\u{a0}с"],
+    between: "\u{a0}",
+    range: ["от ", " до "],
+};
+
+impl Lang for Ru {
+    fn code(&self) -> &'static str {
+        "ru"
+    }
+
+    fn name(&self) -> &'static str {
+        "Русский"
+    }
+
+    fn numbers(&self) -> &'static Numbers {
+        &NUMBERS
+    }
+
+    fn label(&self, it: Label) -> &'static str {
+        match it {
+            Label::Count => "число",
+            Label::Mean => "среднее",
+            Label::Max => "максимум",
+            Label::Response => "время ответа, мс",
+            Label::Service => "время обслуживания, мс",
+            Label::ResponseOfScript => "ответ, мс, скрипт",
+            Label::ServiceOfScript => "обслуж., мс, скрипт",
+            Label::Connecting => "подключение, мс",
+            Label::BacklogWait => "ожидание клиента, мс",
+            Label::SendLag => "опоздание отправки, мкс",
+            Label::Jitter => "джиттер таймера, мкс",
+            Label::ArrivalsPerSecond => "заявок/с",
+            Label::Statements => "команды, мс, скрипт",
+            Label::Failures => "ошибки",
+            Label::Effect => "изменения в базе",
+            Label::Dropped => "отброшено",
+            Label::Clients => "по клиентам",
+            Label::Generator => "генератор",
+            Label::Measured => "что измерено",
+            Label::Verdict => "итог",
+            Label::Note => "оговорка",
+            Label::Valid => "достоверно",
+            Label::Invalid => "НЕДОСТОВЕРНО",
+            Label::Interval => "95\u{a0}%",
+            Label::BesideBaseline => "отношение",
+            Label::Path => "путь",
+            Label::Cell => "ячейка",
+            Label::Beside => "против",
+            Label::Transport => "транспорт",
+            Label::Runs => "измерений",
+        }
+    }
+
+    fn effect(&self, class: FailureClass) -> &'static str {
+        match class {
+            FailureClass::Failed => "нет",
+            FailureClass::Unknown => "неизвестно: обрыв связи",
+            FailureClass::Refused => "не было соединения",
+        }
+    }
+
+    fn dropped(&self, dropped: u64, arrivals: u64) -> String {
+        bench::dropped(dropped, arrivals)
+    }
+
+    fn fairness(&self, it: &Fairness) -> String {
+        bench::fairness(it)
+    }
+
+    fn generator(&self, cost: &Cost, busiest: f64) -> String {
+        bench::generator(cost, busiest)
+    }
+
+    fn measured(&self, server: &Server, plan: &Plan) -> String {
+        bench::measured(server, plan)
+    }
+
+    fn preview(&self, it: &Preview) -> String {
+        bench::preview(it)
+    }
+
+    fn reason(&self, it: &Reason) -> String {
+        bench::reason(it)
+    }
+
+    fn doubt(&self, it: &Doubt, clients: u32) -> String {
+        bench::doubt(it, clients)
+    }
+
+    fn figure(&self, it: Figure) -> &'static str {
+        matrix::figure(it)
+    }
+
+    fn verdict(&self, it: Verdict) -> &'static str {
+        matrix::verdict(it)
+    }
+
+    fn path(&self, hops: &[Hop], generator: &Placement, arrow: &str) -> String {
+        matrix::path(hops, generator, arrow)
+    }
+
+    fn status(&self, it: &Status) -> String {
+        matrix::status(it)
+    }
+
+    fn left_out(&self, left_out: usize, of: usize, why: &str) -> String {
+        matrix::left_out(left_out as u64, of as u64, why)
+    }
+
+    fn not_applied(&self, limits: &[&NotApplied]) -> String {
+        matrix::not_applied(limits)
+    }
+
+    fn legend(&self, baseline: Option<&str>, seed: u64, too_few: bool) -> String {
+        matrix::legend(baseline, seed, too_few)
+    }
+
+    fn watching(&self, processors: f64) -> String {
+        format!("на наблюдение ушло {} одного процессора", NUMBERS.percent(processors, 1))
+    }
+
+    fn tally(&self, it: &Tally, names: &[String]) -> String {
+        stop::tally(it, names)
+    }
+
+    fn entrance(&self, it: Entrance) -> &'static str {
+        matrix::entrance(it)
+    }
+
+    fn group(&self, it: &Finding) -> String {
+        findings::group(it)
+    }
+
+    fn findings(&self, all: &[&Finding], names: &[String]) -> String {
+        findings::paragraph(all, names)
+    }
+
+    fn fired(&self, it: &Fired) -> String {
+        stop::fired(it)
+    }
+
+    fn difference(&self, it: &Difference) -> String {
+        stop::difference(it)
+    }
+
+    fn judged(&self, it: &Judged) -> String {
+        stop::judged(it)
+    }
+}
 
 /// The form that goes with a number: 1 запуск, 2 запуска, 5 запусков.
 pub(crate) fn plural(n: u64, one: &'static str, few: &'static str, many: &'static str) -> &'static str {
@@ -15,6 +189,16 @@ pub(crate) fn plural(n: u64, one: &'static str, few: &'static str, many: &'stati
         (2..=4, it) if !(12..=14).contains(&it) => few,
         _ => many,
     }
+}
+
+/// The form of the genitive and the prepositional: из 1 заявки, в 21 измерении, до 2 транзакций.
+pub(crate) fn oblique(n: u64, one: &'static str, many: &'static str) -> &'static str {
+    plural(n, one, many, many)
+}
+
+/// A number and what it counts: 20 100 заявок.
+pub(crate) fn counted(n: u64, one: &'static str, few: &'static str, many: &'static str) -> String {
+    format!("{} {}", NUMBERS.count(n), plural(n, one, few, many))
 }
 
 #[cfg(test)]
@@ -38,5 +222,15 @@ mod tests {
         ] {
             assert_eq!(plural(n, "запуск", "запуска", "запусков"), form, "{n}");
         }
+    }
+
+    #[test]
+    fn after_prepositions() {
+        for (n, form) in
+            [(1, "измерении"), (2, "измерениях"), (11, "измерениях"), (21, "измерении"), (111, "измерениях")]
+        {
+            assert_eq!(oblique(n, "измерении", "измерениях"), form, "{n}");
+        }
+        assert_eq!(counted(20_101, "заявка", "заявки", "заявок"), "20\u{202f}101 заявка");
     }
 }

@@ -2,14 +2,10 @@
 //!
 //! Findings that share their [`group`] are one paragraph: what they have in common, then cell by cell what they do not.
 
+use super::NUMBERS;
 use super::matrix::{entrance, mode};
-use super::time;
-use model::Nanos;
+use crate::lang::told::{self, Cells, LeftOut, Rest, Seeming, Shares, list, name};
 use model::finding::{Compared, Finding, OtherWork};
-use model::plan::Entrance;
-
-/// More cells than this are told by their ranges, where each cell's figures stand in the matrix.
-const MANY: usize = 4;
 
 /// What findings of one paragraph have in common, as its beginning.
 pub fn group(it: &Finding) -> String {
@@ -39,7 +35,7 @@ pub fn group(it: &Finding) -> String {
         }
         Finding::UnlikeComparison { transports, with_transport, .. } => format!(
             "unlike transports, {} beside {}, would say (and like for like)",
-            ways(transports),
+            told::kinds(transports).into_iter().map(entrance).collect::<Vec<_>>().join(" and "),
             entrance(*with_transport)
         ),
         Finding::NoDifference { .. } => "no evidence that the pool's mode changes throughput".to_owned(),
@@ -84,21 +80,16 @@ pub fn group(it: &Finding) -> String {
 /// All of one group, at least one.
 pub fn paragraph(all: &[&Finding], names: &[String]) -> String {
     let lead = group(all[0]);
-    match all[0] {
-        // What follows is a table.
-        Finding::LikeForLikeCost { .. } => format!("{lead}:"),
-        Finding::NotCompared { .. } => format!("{lead}: {}", left_out(all, names)),
-        Finding::NotConcurrent { with, .. } => {
-            let each: Vec<String> = all.iter().map(|it| item(it, names)).collect();
-            let with = name(names, *with);
-            format!("deadlocks are no comparison with those of {with}, {lead}: {}", each.join("; "))
+    let each = || all.iter().map(|it| item(it, names)).collect::<Vec<_>>().join("; ");
+    match told::rest(all, names.len()) {
+        Rest::Table => format!("{lead}:"),
+        Rest::Each => format!("{lead}: {}", each()),
+        Rest::EachBeside(with) => {
+            format!("deadlocks are no comparison with those of {}, {lead}: {}", name(names, with), each())
         }
-        Finding::UnlikeComparison { .. } if all.len() > MANY => format!("{lead}: {}", seeming(all, names)),
-        Finding::HostBound { .. } if all.len() > MANY => format!("{lead}; {}", shares(all, names)),
-        _ => {
-            let each: Vec<String> = all.iter().map(|it| item(it, names)).collect();
-            format!("{lead}: {}", each.join("; "))
-        }
+        Rest::LeftOut(reasons) => format!("{lead}: {}", left_out(&reasons, names)),
+        Rest::Seeming(it) => format!("{lead}: {}", seeming(&it, names)),
+        Rest::Shares(it) => format!("{lead}; {}", shares(&it, names)),
     }
 }
 
@@ -129,26 +120,25 @@ fn item(it: &Finding, names: &[String]) -> String {
         }
         Finding::GeneratorShare { cell, used, .. } => format!("{} {used:.2}", name(cell)),
         Finding::UnlikeComparison { cell, compared, like, .. } => {
-            format!("{} {} ({})", name(cell), percent(compared.ratio), percent(*like))
+            format!("{} {} ({})", name(cell), NUMBERS.change(compared.ratio), NUMBERS.change(*like))
         }
         Finding::NoDifference { cell, with, mode: of, with_mode, compared } => {
             let (mine, other) = (name(cell), name(with));
-            // Where the label is not the mode itself.
-            let modes = match mine.contains(mode(*of)) && other.contains(mode(*with_mode)) {
+            let modes = match told::named_by_mode(names, [(*cell, *of), (*with, *with_mode)]) {
                 true => String::new(),
                 false => format!(" ({} beside {})", mode(*of), mode(*with_mode)),
             };
             format!("{mine} beside {other}{modes} {}", figures(compared))
         }
         Finding::QueueInPooler { cell, waiting, longest, under_way, busy, .. } => {
-            let [longest, busy] =
-                [longest.map(seconds), busy.map(|it| format!("{it:.1}"))].map(Option::unwrap_or_default);
+            let [longest, busy] = [longest.map(|it| NUMBERS.seconds(it)), busy.map(|it| format!("{it:.1}"))]
+                .map(Option::unwrap_or_default);
             let figures = [format!("{:.1}", waiting.unwrap_or(*under_way)), longest, busy];
             let known: Vec<String> = figures.into_iter().filter(|it| !it.is_empty()).collect();
             format!("{} {}", name(cell), known.join(", "))
         }
         Finding::QueueInBalancer { cell, waiting, wait, .. } => {
-            let wait = wait.map_or(String::new(), |it| format!(", {}", seconds(it)));
+            let wait = wait.map_or(String::new(), |it| format!(", {}", NUMBERS.seconds(it)));
             format!("{} {waiting:.1}{wait}", name(cell))
         }
         Finding::PoolerBound { cell, cpu, of_cpu, throttled, pool, lent, active, .. } => {
@@ -171,8 +161,7 @@ fn item(it: &Finding, names: &[String]) -> String {
         }
         Finding::Failures { cell, count, of, .. } => format!("{} {count} of {of}", name(cell)),
         Finding::Deadlocks { cell, of_thousand, interval, runs } => {
-            let interval =
-                interval.map_or(String::new(), |(low, high)| format!(" (95 %: {low:.2} to {high:.2})"));
+            let interval = interval.map_or(String::new(), |it| format!(" (95 %: {})", NUMBERS.range(it, 2)));
             format!("{} {of_thousand:.2}{interval}, {}", name(cell), count(*runs, "run"))
         }
         Finding::NotConcurrent { cell, busy, .. } => format!("{} {busy:.1}", name(cell)),
@@ -185,107 +174,48 @@ fn item(it: &Finding, names: &[String]) -> String {
     }
 }
 
-fn name(names: &[String], cell: usize) -> &str {
-    names.get(cell).map_or("?", String::as_str)
-}
-
-/// Cells by what they are left out for.
-fn left_out(all: &[&Finding], names: &[String]) -> String {
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for finding in all {
-        let Finding::NotCompared { cell, why } = finding else { continue };
-        let name = name(names, *cell);
-        let (why, cell) = match why {
-            OtherWork::SlotsExhausted => ("slots ran out in", name.to_owned()),
-            OtherWork::ClientsStarved => ("clients starved in", name.to_owned()),
-            OtherWork::Errors { of_thousand } => {
-                ("more than 1 % failed in", format!("{name} ({:.1} %)", of_thousand / 10.0))
-            }
+fn left_out(reasons: &[(OtherWork, Vec<LeftOut>)], names: &[String]) -> String {
+    let cell = |it: &LeftOut| {
+        let failed = it.failed.map_or(String::new(), |it| format!(" ({})", NUMBERS.percent(it, 1)));
+        name(names, it.cell).to_owned() + &failed
+    };
+    let each = reasons.iter().map(|(why, cells)| {
+        let why = match why {
+            OtherWork::SlotsExhausted => "slots ran out in",
+            OtherWork::ClientsStarved => "clients starved in",
+            OtherWork::Errors { .. } => "more than 1 % failed in",
         };
-        match reasons.iter_mut().find(|it| it.0 == why) {
-            Some(known) => known.1.push(cell),
-            None => reasons.push((why, vec![cell])),
-        }
-    }
-    let each = reasons.iter().map(|(why, cells)| format!("{why} {}", cells.join(", ")));
+        format!("{why} {}", cells.iter().map(cell).collect::<Vec<_>>().join(", "))
+    });
     each.collect::<Vec<_>>().join("; ")
 }
 
-/// What unlike comparisons range over.
-fn seeming(all: &[&Finding], names: &[String]) -> String {
-    let (mut unlike, mut fair, mut cells) = (Vec::new(), Vec::new(), Vec::new());
-    for finding in all {
-        let Finding::UnlikeComparison { cell, compared, like, .. } = finding else { continue };
-        unlike.push(compared.ratio);
-        fair.push(*like);
-        cells.push(name(names, *cell));
-    }
-    let [unlike, fair] = [unlike, fair].map(|ratios| {
-        let (low, high) = range(&ratios).unwrap_or((1.0, 1.0));
-        format!("{} to {}", percent(low).trim_end_matches(" %"), percent(high))
-    });
-    format!("{unlike} ({fair}) in {}", cells.join(", "))
+fn seeming(it: &Seeming, names: &[String]) -> String {
+    let [unlike, like] = [it.unlike, it.like].map(|it| NUMBERS.changes(it));
+    format!("{unlike} ({like}) in {}", list(names, &it.cells))
 }
 
-/// The least and the most; `None` without any.
-fn range(values: &[f64]) -> Option<(f64, f64)> {
-    let least = values.iter().copied().min_by(f64::total_cmp)?;
-    Some((least, values.iter().copied().max_by(f64::total_cmp)?))
-}
-
-/// Which cells of a full machine, and who used how much of it.
-fn shares(all: &[&Finding], names: &[String]) -> String {
-    let mut full = vec![false; names.len()];
-    let mut used: [Vec<f64>; 4] = Default::default();
-    for finding in all {
-        let Finding::HostBound { cell, generator, before, server, others, .. } = finding else { continue };
-        full.get_mut(*cell).into_iter().for_each(|it| *it = true);
-        [generator, before, server, others]
-            .iter()
-            .zip(&mut used)
-            .for_each(|(it, used)| used.extend(it.iter()));
-    }
-    let those =
-        |which: bool| (0..full.len()).filter(|it| full[*it] == which).map(|it| names[it].as_str()).collect();
-    let (with, without): (Vec<&str>, Vec<&str>) = (those(true), those(false));
-    let cells = match without.len() {
-        0 => "in all cells".to_owned(),
-        n if n < with.len() => format!("in all cells but {}", without.join(", ")),
-        _ => format!("in {}", with.join(", ")),
+fn shares(it: &Shares, names: &[String]) -> String {
+    let cells = match &it.cells {
+        Cells::All => "in all cells".to_owned(),
+        Cells::AllBut(without) => format!("in all cells but {}", list(names, without)),
+        Cells::These(with) => format!("in {}", list(names, with)),
     };
-    let told = |(who, used): (&str, &Vec<f64>)| {
-        let (least, most) = range(used)?;
-        Some(format!("{who} used {least:.2} to {most:.2}"))
-    };
-    let who = ["the generator", "what stands before PostgreSQL", "PostgreSQL", "others on this machine"];
-    let ranges: Vec<String> = who.into_iter().zip(&used).filter_map(told).collect();
-    format!("{cells}: {}", ranges.join(", "))
+    let used = [
+        ("the generator", it.generator),
+        ("what stands before PostgreSQL", it.before),
+        ("PostgreSQL", it.server),
+        ("others on this machine", it.others),
+    ];
+    let ranges =
+        used.into_iter().filter_map(|(who, it)| Some(format!("{who} used {}", NUMBERS.range(it?, 2))));
+    format!("{cells}: {}", ranges.collect::<Vec<_>>().join(", "))
 }
 
 /// `-15.6 % (95 %: -16.1 to -15.3 %)`.
 fn figures(it: &Compared) -> String {
-    let interval = it.interval.map_or(String::new(), |(low, high)| {
-        format!(" (95 %: {} to {})", percent(low).trim_end_matches(" %"), percent(high))
-    });
-    format!("{}{interval}", percent(it.ratio))
-}
-
-/// A ratio as a change, `-15.6 %`.
-fn percent(ratio: f64) -> String {
-    let change = 100.0 * (ratio - 1.0);
-    let sign = if change < 0.0 { "-" } else { "+" };
-    format!("{sign}{:.1} %", change.abs())
-}
-
-/// Each kind once.
-fn ways(all: &[Entrance]) -> String {
-    let mut kinds: Vec<&str> = Vec::new();
-    all.iter().map(|it| entrance(*it)).for_each(|it| {
-        if !kinds.contains(&it) {
-            kinds.push(it);
-        }
-    });
-    kinds.join(" and ")
+    let interval = it.interval.map_or(String::new(), |it| format!(" (95 %: {})", NUMBERS.changes(it)));
+    NUMBERS.change(it.ratio) + &interval
 }
 
 /// Nothing where it was in all trials.
@@ -295,10 +225,6 @@ fn some_of(trials: u32, of: u32) -> String {
 
 fn held_back(throttled: Option<f64>) -> String {
     throttled.map_or(String::new(), |it| format!(", held back in {:.0} % of periods", 100.0 * it))
-}
-
-fn seconds(it: f64) -> String {
-    time(Nanos::from_secs_f64(it))
 }
 
 fn count(n: u32, what: &str) -> String {

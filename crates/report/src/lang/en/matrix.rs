@@ -1,7 +1,9 @@
 //! English: what stands in a matrix and below it.
 
+pub(super) use crate::lang::told::option as mode;
+use crate::lang::told::{self, Size, Ways};
 use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
-use model::plan::{Entrance, PoolMode};
+use model::plan::Entrance;
 
 pub fn figure(it: Figure) -> &'static str {
     match it {
@@ -28,14 +30,6 @@ pub fn verdict(it: Verdict) -> &'static str {
     }
 }
 
-pub fn mode(it: PoolMode) -> &'static str {
-    match it {
-        PoolMode::Session => "session",
-        PoolMode::Transaction => "transaction",
-        PoolMode::Statement => "statement",
-    }
-}
-
 pub fn entrance(it: Entrance) -> &'static str {
     match it {
         Entrance::Unix => "Unix socket",
@@ -45,20 +39,18 @@ pub fn entrance(it: Entrance) -> &'static str {
 }
 
 pub fn path(hops: &[Hop], generator: &Placement, arrow: &str) -> String {
-    let mut text = format!("generator ({})", placement(generator));
-    for (number, hop) in hops.iter().enumerate() {
-        let way = hop.entrance.map_or("as its address tells", entrance);
-        let mut about: Vec<String> = Vec::new();
-        about.extend(hop.mode.map(|it| mode(it).to_owned()));
-        about.extend(hop.size.map(|size| match (hop.mode, number + 1 == hops.len()) {
-            (Some(_), _) => format!("pool {size}"),
-            (None, true) => format!("{size} slots"),
-            (None, false) => format!("maxconn {size}"),
-        }));
-        about.push(placement(&hop.placement));
-        text += &format!(" {arrow} {way} {arrow} {} ({})", hop.product, about.join(", "));
-    }
-    text
+    let words = Ways {
+        generator: "generator",
+        way: |it| it.map_or("as its address tells", entrance),
+        mode,
+        size: |it| match it {
+            Size::Pool(size) => format!("pool {size}"),
+            Size::Slots(size) => format!("{size} slots"),
+            Size::MaxConn(size) => format!("maxconn {size}"),
+        },
+        placement,
+    };
+    told::path(&words, hops, generator, arrow)
 }
 
 fn placement(it: &Placement) -> String {
@@ -82,9 +74,8 @@ pub fn status(it: &Status) -> String {
 
 /// Of one reason.
 pub fn not_applied(limits: &[&NotApplied]) -> String {
-    let each: Vec<String> = limits.iter().map(|it| format!("{}.{}", it.node, it.limit)).collect();
-    let why = limits.first().map_or("", |it| it.why.as_str());
-    format!("figures are without limits that could not be applied: {}: {why}", each.join(", "))
+    let (each, why) = told::limits(limits);
+    format!("figures are without limits that could not be applied: {each}: {why}")
 }
 
 pub fn legend(baseline: Option<&str>, seed: u64, too_few: bool) -> String {

@@ -1,7 +1,7 @@
 //! English: stop rules and objectives.
 
-use super::time;
-use model::Nanos;
+use super::NUMBERS;
+use crate::lang::told::{self, verdicts};
 use model::objective::{Judged, Tally, Unit, Verdict};
 use model::stop::{Difference, Fired};
 
@@ -62,22 +62,27 @@ pub fn judged(it: &Judged) -> String {
 
 /// `p99 < 200ms: kept in 20 trials, BROKEN in 2, unknown in 1; worst in session/200: 1.03 s of 2345 samples`.
 pub fn tally(it: &Tally, names: &[String]) -> String {
-    let counts = [("kept", it.kept), ("BROKEN", it.broken), ("unknown", it.unknown)];
-    let told: Vec<String> = counts
-        .iter()
-        .filter(|(_, count)| *count > 0)
+    let told: Vec<String> = verdicts(it)
+        .into_iter()
         .enumerate()
-        .map(|(first, (what, count))| match (first, *count) {
-            (0, 1) => format!("{what} in 1 trial"),
-            (0, count) => format!("{what} in {count} trials"),
-            (_, count) => format!("{what} in {count}"),
+        .map(|(number, (what, count))| {
+            let what = match what {
+                Verdict::Kept => "kept",
+                Verdict::Broken => "BROKEN",
+                Verdict::Unknown => "unknown",
+            };
+            match (number, count) {
+                (0, 1) => format!("{what} in 1 trial"),
+                (0, count) => format!("{what} in {count} trials"),
+                (_, count) => format!("{what} in {count}"),
+            }
         })
         .collect();
     if told.is_empty() {
         return format!("{}: no trial was measured", it.objective);
     }
     let worst = it.worst.as_ref().map_or(String::new(), |it| {
-        let name = names.get(it.cell).map_or("?", String::as_str);
+        let name = told::name(names, it.cell);
         let figure = measured(&it.judged).unwrap_or_else(|| "a lower quantile is above already".to_owned());
         let of = if name.is_empty() { String::new() } else { format!(" in {name}") };
         format!("; worst{of}: {figure}")
@@ -87,12 +92,9 @@ pub fn tally(it: &Tally, names: &[String]) -> String {
 
 /// `12.3 ms of 10000 samples`.
 fn measured(it: &Judged) -> Option<String> {
-    let figure = |value: f64| match it.unit {
-        Unit::Seconds => time(Nanos::from_secs_f64(value)),
-        Unit::Share => format!("{:.3} %", 100.0 * value),
-        Unit::PerSecond => format!("{value:.1}/s"),
-    };
-    it.measured.map(|value| format!("{} of {} {}", figure(value), it.of, samples(it.unit)))
+    it.measured.map(|value| {
+        format!("{} of {} {}", told::measured(&NUMBERS, it.unit, value), it.of, samples(it.unit))
+    })
 }
 
 /// What an objective's figure was computed from.

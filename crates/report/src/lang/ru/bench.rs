@@ -1,0 +1,154 @@
+//! Russian: one benchmark and its generator.
+
+use super::NUMBERS as RU;
+use super::{counted, oblique, plural};
+use crate::lang::number::quantile;
+use crate::preview::Preview;
+use model::summary::{Cost, Doubt, Fairness, Hop, LoadModel, Plan, Reason, Server};
+use model::{Nanos, Spacing};
+
+pub fn dropped(dropped: u64, arrivals: u64) -> String {
+    format!(
+        "так и не {} {} из {} ({})",
+        plural(dropped, "отправлена", "отправлены", "отправлено"),
+        counted(dropped, "заявка", "заявки", "заявок"),
+        RU.count(arrivals),
+        RU.percent(dropped as f64 / arrivals as f64, 3)
+    )
+}
+
+pub fn fairness(it: &Fairness) -> String {
+    format!(
+        "транзакций у клиента: меньше всего {}, медиана {}, больше всего {}; индекс Джейна {}",
+        RU.count(it.fewest),
+        RU.count(it.median),
+        RU.count(it.most),
+        RU.fixed(it.jain, 3)
+    )
+}
+
+pub fn generator(it: &Cost, busiest: f64) -> String {
+    let [user, system, spun] = [it.user, it.system, it.spun].map(|it| RU.fixed(it.as_micros_f64(), 2));
+    format!(
+        "на транзакцию {user} мкс в своём коде и {system} мкс в ядре, из них {spun} мкс — ожидание в цикле; самый \
+         занятый поток работал {} времени",
+        RU.percent(busiest, 0)
+    )
+}
+
+pub fn measured(server: &Server, plan: &Plan) -> String {
+    let transport = match &server.transport {
+        Hop::UnixSocket => "Unix-сокет".to_owned(),
+        Hop::Tcp => "TCP".to_owned(),
+        Hop::TcpTls { version } => format!("TCP с TLS {version}"),
+    };
+    let origin = server.origin.as_ref().map(|it| format!(" из {it}")).unwrap_or_default();
+    let model = match &plan.model {
+        LoadModel::Closed { think } if *think == Nanos::ZERO => "закрытая модель".to_owned(),
+        LoadModel::Closed { think } => format!("закрытая модель с паузой {}", RU.time(*think)),
+        LoadModel::Open { schedule, arrivals: Spacing::Even } => {
+            format!("открытая модель, {schedule}, равномерный поток заявок")
+        }
+        LoadModel::Open { schedule, arrivals: Spacing::Poisson } => {
+            format!("открытая модель, {schedule}, пуассоновский поток заявок")
+        }
+    };
+    format!(
+        "PostgreSQL {}{origin}, {transport} {}, база {}; {model}; драйвер {}; зерно {}",
+        server.version, server.address, server.database, plan.driver, plan.seed
+    )
+}
+
+pub fn preview(it: &Preview) -> String {
+    let expected = it.expected.round();
+    let arrivals = match it.arrivals {
+        Some(n) => counted(n, "заявка", "заявки", "заявок"),
+        None => {
+            format!("около {} {}", RU.fixed(expected, 0), oblique(expected as u64, "заявки", "заявок"))
+        }
+    };
+    let spacing = match it.spacing {
+        Spacing::Even => "равномерный поток".to_owned(),
+        Spacing::Poisson => {
+            format!("пуассоновский поток с зерном {} (в среднем {})", it.seed, RU.fixed(expected, 0))
+        }
+    };
+    let rates = match it.lowest == it.highest {
+        true => RU.rate(it.lowest),
+        false => format!("от {} до {}", RU.rate(it.lowest), RU.rate(it.highest)),
+    };
+    format!("{arrivals} за {}, {spacing}, частота {rates}", RU.duration(it.lasting))
+}
+
+pub fn reason(it: &Reason) -> String {
+    match *it {
+        Reason::Late { quantile: at, lag, jitter } => {
+            let host = match jitter {
+                Some(jitter) => format!("джиттер таймера этой машины — {}", RU.time(jitter)),
+                None => "джиттер таймера этой машины неизвестен".to_owned(),
+            };
+            format!("генератор опаздывал: {} опоздания отправки — {}; {host}", quantile(at), RU.time(lag))
+        }
+        Reason::Saturated { thread, busy } => format!(
+            "генератор был загружен до предела: поток {} работал {} времени; добавьте потоков (-j) или уменьшите нагрузку",
+            thread + 1,
+            RU.percent(busy, 0)
+        ),
+        Reason::Exhausted { connections } => format!(
+            "не удалось открыть {}: кончились файловые дескрипторы или локальные порты; увеличьте ulimit -n или \
+             net.ipv4.ip_local_port_range",
+            counted(connections, "соединение", "соединения", "соединений")
+        ),
+        Reason::Suspended { lasting } => format!("машина была приостановлена на {}", RU.time(lasting)),
+        Reason::Throttled { share } => format!(
+            "генератор был придержан собственным ограничением в {} периодов квоты",
+            RU.percent(share, 0)
+        ),
+        Reason::Stalled { thread, lasting } => {
+            format!("поток {} генератора замер на {}", thread + 1, RU.time(lasting))
+        }
+    }
+}
+
+pub fn doubt(it: &Doubt, clients: u32) -> String {
+    match *it {
+        Doubt::HostLate { quantile: at, lag, jitter } => format!(
+            "эта машина опаздывает: {} опоздания отправки — {}, джиттера её таймера — {}; время ответа содержит и это",
+            quantile(at),
+            RU.time(lag),
+            RU.time(jitter)
+        ),
+        Doubt::Stolen { processors } => {
+            format!("гипервизор отдавал другим {} процессора этой машины", RU.fixed(processors, 2))
+        }
+        Doubt::Starved { thread, share } => format!(
+            "поток {} генератора ждал процессора {} времени; время ответа содержит и это",
+            thread + 1,
+            RU.percent(share, 0)
+        ),
+        Doubt::CapReached { arrivals, waited, dropped } => format!(
+            "все клиенты ({clients}) были заняты: из {} {} ждали клиента {}, отброшено {}; такой тест уже не открытый",
+            RU.count(arrivals),
+            oblique(arrivals, "заявки", "заявок"),
+            RU.count(waited),
+            RU.count(dropped)
+        ),
+        Doubt::Unfair { jain, fewest, most } => format!(
+            "клиенты обслужены неравномерно: от {} до {} {} (индекс Джейна {}); среднее скрывает тех, кто ждал",
+            RU.count(fewest),
+            RU.count(most),
+            oblique(most, "транзакции", "транзакций"),
+            RU.fixed(jain, 2)
+        ),
+        Doubt::NothingOk => "ни одна транзакция не завершилась успешно".to_owned(),
+        Doubt::FewSamples { count } => format!(
+            "{} — слишком мало для p99: нужна хотя бы 1000; измеряйте дольше",
+            counted(count, "транзакция", "транзакции", "транзакций")
+        ),
+        Doubt::Aborted { clients: gone } => format!(
+            "{} из {clients} {} работу: их скрипт не мог продолжаться; нагрузка была меньше заданной",
+            counted(gone.into(), "клиент", "клиента", "клиентов"),
+            plural(gone.into(), "прекратил", "прекратили", "прекратили")
+        ),
+    }
+}

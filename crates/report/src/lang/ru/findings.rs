@@ -1,0 +1,277 @@
+//! Russian: findings.
+//!
+//! Findings that share their [`group`] are one paragraph: what they have in common, then cell by cell what they do not.
+//! Figures of one cell stand in brackets and between semicolons, because numbers have commas of their own.
+
+use super::NUMBERS as RU;
+use super::matrix::{entrance, mode};
+use super::{counted, oblique};
+use crate::lang::told::{self, Cells, LeftOut, Rest, Seeming, Shares, list, name};
+use model::finding::{Compared, Finding, OtherWork};
+use model::plan::{Entrance, PoolMode};
+
+/// What findings of one paragraph have in common, as its beginning.
+pub fn group(it: &Finding) -> String {
+    match it {
+        Finding::SlotsExhausted { max_connections, .. } => {
+            let slots = max_connections.map_or(String::new(), |it| format!(" (max_connections {it})"));
+            format!("в PostgreSQL кончились слоты подключений{slots}")
+        }
+        Finding::ClientsStarved { pool: None, .. } => {
+            "среднее скрывает, что обслужена только часть клиентов (индекс Джейна 1 — всем поровну)"
+                .to_owned()
+        }
+        Finding::ClientsStarved { pool: Some((it, size)), .. } => format!(
+            "среднее скрывает, что обслужена только часть клиентов: перед ними пул из {size} {} в режиме {}",
+            oblique((*size).into(), "соединения", "соединений"),
+            of_mode(*it)
+        ),
+        Finding::NotCompared { .. } => {
+            "не участвуют в сравнениях, потому что не все клиенты сделали свою работу".to_owned()
+        }
+        Finding::HostBound { processors, .. } => format!(
+            "все процессоры этой машины ({processors:.0}) были заняты, поэтому ячейки различаются и тем, кому они \
+             достались"
+        ),
+        Finding::GeneratorShare { processors, .. } => {
+            format!("генератор занял заметную часть процессоров этой машины (всего {processors:.0})")
+        }
+        Finding::LikeForLikeCost { .. } => {
+            "пропускная способность против прямой ячейки, с одним и тем же транспортом на всех участках"
+                .to_owned()
+        }
+        Finding::UnlikeComparison { transports, with_transport, .. } => {
+            let ways: Vec<&str> = told::kinds(transports).into_iter().map(entrance).collect();
+            format!(
+                "при разном транспорте, {} против {}, вышло бы (в скобках — при одинаковом)",
+                ways.join(" и "),
+                of_entrance(*with_transport)
+            )
+        }
+        Finding::NoDifference { .. } => {
+            "не доказано, что режим пула меняет пропускную способность".to_owned()
+        }
+        Finding::QueueInPooler { node, waiting: Some(_), .. } => format!(
+            "очередь стоит в {node}: ждущие клиенты по данным его консоли, самое долгое ожидание, занятые сеансы \
+             PostgreSQL"
+        ),
+        Finding::QueueInPooler { node, waiting: None, .. } => format!(
+            "очередь стоит в {node} (его консоль не отличает ждущих клиентов от простаивающих): транзакции в работе, \
+             занятые сеансы PostgreSQL"
+        ),
+        Finding::QueueInBalancer { node, maxconn, .. } => {
+            let maxconn = maxconn.map_or(String::new(), |it| format!(" (maxconn {it})"));
+            format!("очередь стоит в {node}{maxconn}: ждущие соединения и их среднее ожидание")
+        }
+        Finding::PoolerBound { node, .. } => format!(
+            "{node} упирается в процессор, а не в пул, что бы ни показывала его консоль: из выданных им серверных \
+             соединений лишь немногие выполняют оператор"
+        ),
+        Finding::PoolBound { node, .. } => format!("{node} упирается в размер пула, а не в процессор"),
+        Finding::ServerBound { node, .. } => format!("{node} упирается в процессор"),
+        Finding::SessionsWait { event, .. } => {
+            format!("большинство активных сеансов PostgreSQL ждали {event}")
+        }
+        Finding::Failures { code, name, .. } => {
+            format!("транзакции не удались: {code}{}", name.map_or(String::new(), |it| format!(" {it}")))
+        }
+        Finding::Deadlocks { .. } => "взаимных блокировок на тысячу транзакций".to_owned(),
+        // Whose these are its paragraph says.
+        Finding::NotConcurrent { with_busy, .. } => {
+            format!("где в PostgreSQL было в работе {} транзакции", RU.fixed(*with_busy, 1))
+        }
+        Finding::RunIsClosed { in_flight_max, .. } => {
+            format!("открытый тест превратился в закрытый: все клиенты ({in_flight_max}) были заняты")
+        }
+        Finding::ClientsLeftAfterTest { node, .. } => {
+            format!("{node} держал клиентов и после окончания нагрузки")
+        }
+    }
+}
+
+/// All of one group, at least one.
+pub fn paragraph(all: &[&Finding], names: &[String]) -> String {
+    let lead = group(all[0]);
+    let each = || all.iter().map(|it| item(it, names)).collect::<Vec<_>>().join("; ");
+    match told::rest(all, names.len()) {
+        Rest::Table => format!("{lead}:"),
+        Rest::Each => format!("{lead}: {}", each()),
+        Rest::EachBeside(with) => {
+            format!("взаимные блокировки не сравнить с {}, {lead}: {}", name(names, with), each())
+        }
+        Rest::LeftOut(reasons) => format!("{lead}: {}", left_out(&reasons, names)),
+        Rest::Seeming(it) => format!("{lead}: {}", seeming(&it, names)),
+        Rest::Shares(it) => format!("{lead}; {}", shares(&it, names)),
+    }
+}
+
+/// What one finding adds to its group.
+fn item(it: &Finding, names: &[String]) -> String {
+    let name = |cell: &usize| name(names, *cell);
+    match it {
+        Finding::SlotsExhausted { cell, refused, logged, first_second, trials, of, .. } => {
+            let late = first_second.filter(|it| *it > 0);
+            let first = late.map_or(String::new(), |it| format!(", впервые на секунде {it}"));
+            let (refused, logged) = (RU.count(*refused), RU.count(*logged));
+            format!("{} (отказов {refused}, по журналу {logged}{first}{})", name(cell), some_of(*trials, *of))
+        }
+        Finding::ClientsStarved { cell, served, without, clients, jain, .. } => {
+            let hardly = clients - served - without;
+            let hardly = if hardly > 0 {
+                format!("ещё {hardly} — почти никак, ")
+            } else {
+                String::new()
+            };
+            format!("{} {served} из {clients} ({hardly}индекс Джейна {})", name(cell), RU.fixed(*jain, 2))
+        }
+        Finding::NotCompared { cell, .. } | Finding::LikeForLikeCost { cell, .. } => name(cell).to_owned(),
+        Finding::HostBound { cell, generator, before, server, others, .. } => {
+            let told = [
+                ("генератор", generator),
+                ("перед PostgreSQL", before),
+                ("PostgreSQL", server),
+                ("остальные", others),
+            ];
+            let each = told.iter().filter_map(|(who, it)| Some(format!("{who} {}", RU.fixed((**it)?, 2))));
+            format!("{} ({})", name(cell), each.collect::<Vec<_>>().join("; "))
+        }
+        Finding::GeneratorShare { cell, used, .. } => format!("{} {}", name(cell), RU.fixed(*used, 2)),
+        Finding::UnlikeComparison { cell, compared, like, .. } => {
+            format!("{} {} ({})", name(cell), RU.change(compared.ratio), RU.change(*like))
+        }
+        Finding::NoDifference { cell, with, mode: of, with_mode, compared } => {
+            let modes = match told::named_by_mode(names, [(*cell, *of), (*with, *with_mode)]) {
+                true => String::new(),
+                false => format!(" ({} против режима {})", mode(*of), of_mode(*with_mode)),
+            };
+            format!("{} против {}{modes} {}", name(cell), name(with), figures(compared))
+        }
+        Finding::QueueInPooler { cell, waiting, longest, under_way, busy, .. } => {
+            let first = RU.fixed(waiting.unwrap_or(*under_way), 1);
+            let longest = longest.map(|it| RU.seconds(it));
+            let busy = busy.map(|it| RU.fixed(it, 1));
+            let known: Vec<String> = [Some(first), longest, busy].into_iter().flatten().collect();
+            format!("{} ({})", name(cell), known.join("; "))
+        }
+        Finding::QueueInBalancer { cell, waiting, wait, .. } => {
+            let wait = wait.map_or(String::new(), |it| format!("; {}", RU.seconds(it)));
+            format!("{} ({}{wait})", name(cell), RU.fixed(*waiting, 1))
+        }
+        Finding::PoolerBound { cell, cpu, of_cpu, throttled, pool, lent, active, .. } => {
+            let lent = lent.map_or(String::new(), |it| format!("; выдано {} из {pool}", RU.fixed(it, 1)));
+            format!(
+                "{} ({}{}{lent}; выполняют {})",
+                name(cell),
+                cpus(*cpu, *of_cpu),
+                held_back(*throttled),
+                RU.fixed(*active, 1)
+            )
+        }
+        Finding::PoolBound { cell, pool, lent, busy, cpu, of_cpu, .. } => format!(
+            "{} (выдано {} из {pool}; заняты в PostgreSQL {}; {})",
+            name(cell),
+            RU.fixed(*lent, 1),
+            RU.fixed(*busy, 1),
+            cpus(*cpu, *of_cpu)
+        ),
+        Finding::ServerBound { cell, cpu, of_cpu, throttled, .. } => {
+            format!("{} ({}{})", name(cell), cpus(*cpu, *of_cpu), held_back(*throttled))
+        }
+        Finding::SessionsWait { cell, share, active, .. } => {
+            format!("{} {} из {}", name(cell), RU.percent(*share, 0), RU.fixed(*active, 1))
+        }
+        Finding::Failures { cell, count, of, .. } => {
+            format!("{} {} из {}", name(cell), RU.count(*count), RU.count(*of))
+        }
+        Finding::Deadlocks { cell, of_thousand, interval, runs } => {
+            let interval = interval.map_or(String::new(), |it| format!("95\u{a0}%: {}; ", RU.range(it, 2)));
+            let runs = counted((*runs).into(), "измерение", "измерения", "измерений");
+            format!("{} {} ({interval}{runs})", name(cell), RU.fixed(*of_thousand, 2))
+        }
+        Finding::NotConcurrent { cell, busy, .. } => format!("{} {}", name(cell), RU.fixed(*busy, 1)),
+        Finding::RunIsClosed { cell, arrivals, waited, dropped, trials, of, .. } => format!(
+            "{} (ждали клиента {}, отброшено {} из {} {}{})",
+            name(cell),
+            RU.count(*waited),
+            RU.count(*dropped),
+            RU.count(*arrivals),
+            oblique(*arrivals, "заявки", "заявок"),
+            some_of(*trials, *of)
+        ),
+        Finding::ClientsLeftAfterTest { cell, clients, trials, of, .. } => {
+            format!("{} {}{}", name(cell), RU.count(*clients), some_of(*trials, *of))
+        }
+    }
+}
+
+/// Behind "режим": of sessions, …
+fn of_mode(it: PoolMode) -> &'static str {
+    mode(it).trim_start_matches("режим ")
+}
+
+/// Behind "против".
+fn of_entrance(it: Entrance) -> &'static str {
+    match it {
+        Entrance::Unix => "Unix-сокета",
+        Entrance::Tcp | Entrance::Tls => entrance(it),
+    }
+}
+
+fn left_out(reasons: &[(OtherWork, Vec<LeftOut>)], names: &[String]) -> String {
+    let cell = |it: &LeftOut| {
+        let failed = it.failed.map_or(String::new(), |it| format!(" ({})", RU.percent(it, 1)));
+        name(names, it.cell).to_owned() + &failed
+    };
+    let each = reasons.iter().map(|(why, cells)| {
+        let why = match why {
+            OtherWork::SlotsExhausted => "слоты кончились в",
+            OtherWork::ClientsStarved => "клиенты обделены в",
+            OtherWork::Errors { .. } => "больше 1\u{a0}% ошибок в",
+        };
+        format!("{why} {}", cells.iter().map(cell).collect::<Vec<_>>().join(", "))
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
+fn seeming(it: &Seeming, names: &[String]) -> String {
+    let [unlike, like] = [it.unlike, it.like].map(|it| RU.changes(it));
+    format!("{unlike} ({like}) в {}", list(names, &it.cells))
+}
+
+fn shares(it: &Shares, names: &[String]) -> String {
+    let cells = match &it.cells {
+        Cells::All => "во всех ячейках".to_owned(),
+        Cells::AllBut(without) => format!("во всех ячейках, кроме {}", list(names, without)),
+        Cells::These(with) => format!("в {}", list(names, with)),
+    };
+    let used = [
+        ("генератор", it.generator),
+        ("то, что стоит перед PostgreSQL,", it.before),
+        ("PostgreSQL", it.server),
+        ("остальные на этой машине", it.others),
+    ];
+    let ranges = used.into_iter().filter_map(|(who, it)| Some(format!("{who} {}", RU.range(it?, 2))));
+    format!("{cells} заняли: {}", ranges.collect::<Vec<_>>().join("; "))
+}
+
+/// `-15,6 % (95 %: от -16,1 до -15,3 %)`.
+fn figures(it: &Compared) -> String {
+    let interval = it.interval.map_or(String::new(), |it| format!(" (95\u{a0}%: {})", RU.changes(it)));
+    RU.change(it.ratio) + &interval
+}
+
+fn cpus(used: f64, of: f64) -> String {
+    format!("ЦП {} из {}", RU.fixed(used, 2), RU.plain(of))
+}
+
+/// Nothing where it was in all trials.
+fn some_of(trials: u32, of: u32) -> String {
+    match trials == of {
+        true => String::new(),
+        false => format!(", в {trials} {} из {of}", oblique(trials.into(), "измерении", "измерениях")),
+    }
+}
+
+fn held_back(throttled: Option<f64>) -> String {
+    throttled.map_or(String::new(), |it| format!("; придержан в {} периодов", RU.percent(it, 0)))
+}

@@ -1,0 +1,110 @@
+//! Russian: what stands in a matrix and below it.
+
+use super::NUMBERS as RU;
+use super::{counted, plural};
+use crate::lang::told::{self, Size, Ways};
+use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
+use model::plan::{Entrance, PoolMode};
+
+pub fn figure(it: Figure) -> &'static str {
+    match it {
+        Figure::Tps => "транз/с",
+        Figure::P50 => "p50, мс",
+        Figure::P99 => "p99, мс",
+        Figure::Errors => "ошибки/1000",
+        Figure::Dropped => "отброш./1000",
+        Figure::Refused => "отказов",
+        Figure::Deadlocks => "дедлоки/1000",
+        Figure::Served => "обслужено",
+        Figure::Hardly => "обделено",
+        Figure::PoolerCpu => "ЦП перед PG",
+        Figure::ServerCpu => "ЦП PG",
+    }
+}
+
+pub fn verdict(it: Verdict) -> &'static str {
+    match it {
+        Verdict::NoEvidence => "не доказано",
+        Verdict::Lower => "ниже",
+        Verdict::Higher => "выше",
+        Verdict::TooFewRuns => "мало измерений",
+    }
+}
+
+/// In the genitive: a mode of sessions, of transactions, of statements.
+pub fn mode(it: PoolMode) -> &'static str {
+    match it {
+        PoolMode::Session => "режим сеансов",
+        PoolMode::Transaction => "режим транзакций",
+        PoolMode::Statement => "режим операторов",
+    }
+}
+
+pub fn entrance(it: Entrance) -> &'static str {
+    match it {
+        Entrance::Unix => "Unix-сокет",
+        Entrance::Tcp => "TCP",
+        Entrance::Tls => "TLS",
+    }
+}
+
+pub fn path(hops: &[Hop], generator: &Placement, arrow: &str) -> String {
+    let words = Ways {
+        generator: "генератор",
+        way: |it| it.map_or("как указано в адресе", entrance),
+        mode,
+        size: |it| match it {
+            Size::Pool(size) => format!("пул {size}"),
+            Size::Slots(size) => counted(size.into(), "слот", "слота", "слотов"),
+            Size::MaxConn(size) => format!("maxconn {size}"),
+        },
+        placement,
+    };
+    told::path(&words, hops, generator, arrow)
+}
+
+fn placement(it: &Placement) -> String {
+    let numbers = it.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let cores = if it.cpus.len() == 1 { "на ядре" } else { "на ядрах" };
+    match (it.cpu, numbers.as_str()) {
+        (None, "") => "любые ядра".to_owned(),
+        (None, numbers) => format!("{cores} {numbers}"),
+        (Some(cpu), "") => format!("{} ЦП", RU.plain(cpu)),
+        (Some(cpu), numbers) => format!("{} ЦП {cores} {numbers}", RU.plain(cpu)),
+    }
+}
+
+pub fn status(it: &Status) -> String {
+    match it {
+        Status::Done | Status::Stopped { .. } => "ничего не измерено".to_owned(),
+        Status::Interrupted => "прервано".to_owned(),
+        Status::Skipped { why } => format!("пропущено: {why}"),
+        Status::Failed { why } => format!("не удалось: {why}"),
+    }
+}
+
+pub fn left_out(left_out: u64, of: u64, why: &str) -> String {
+    let what = plural(left_out, "измерение", "измерения", "измерений");
+    format!("не учтено {left_out} {what} из {of}: {why}")
+}
+
+/// Of one reason.
+pub fn not_applied(limits: &[&NotApplied]) -> String {
+    let (each, why) = told::limits(limits);
+    format!("показатели получены без ограничений, которые не удалось применить: {each}: {why}")
+}
+
+pub fn legend(baseline: Option<&str>, seed: u64, too_few: bool) -> String {
+    let beside = match baseline {
+        Some(baseline) => format!(
+            "; отношение — к {baseline}, по перестановочному тесту измерений с долей ложных открытий 5\u{a0}%, интервалы \
+             — бутстрепом с зерном {seed}"
+        ),
+        None => String::new(),
+    };
+    let too_few = match too_few {
+        true => "; когда в ячейках меньше четырёх измерений, никакое различие доказать нельзя",
+        false => "",
+    };
+    format!("медианы достоверных измерений и их доверительные интервалы 95\u{a0}%{beside}{too_few}")
+}

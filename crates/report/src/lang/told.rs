@@ -1,0 +1,218 @@
+//! Which facts does a sentence tell, whatever its language?
+//!
+//! Ranges, groups and orders of figures. A language puts words around them.
+
+use super::number::Numbers;
+use model::finding::{Finding, OtherWork};
+use model::matrix::{Hop, NotApplied, Placement};
+use model::objective::{Tally, Unit, Verdict};
+use model::plan::{Entrance, PoolMode};
+
+/// More cells than this are told by their ranges, where each cell's figures stand in the matrix.
+const MANY: usize = 4;
+
+/// What a paragraph tells of one group of findings, behind what they have in common.
+pub(super) enum Rest {
+    /// Nothing: a table follows.
+    Table,
+    /// Finding by finding.
+    Each,
+    /// The same, beside this cell.
+    EachBeside(usize),
+    /// Cells by what they are left out for.
+    LeftOut(Vec<(OtherWork, Vec<LeftOut>)>),
+    Seeming(Seeming),
+    Shares(Shares),
+}
+
+pub(super) struct LeftOut {
+    pub cell: usize,
+    /// Share of transactions that failed, where that is the reason.
+    pub failed: Option<f64>,
+}
+
+/// What unlike comparisons range over.
+pub(super) struct Seeming {
+    pub unlike: (f64, f64),
+    pub like: (f64, f64),
+    pub cells: Vec<usize>,
+}
+
+/// Cells of a full machine, and who used how many processors of it: least and most.
+pub(super) struct Shares {
+    pub cells: Cells,
+    pub generator: Option<(f64, f64)>,
+    pub before: Option<(f64, f64)>,
+    pub server: Option<(f64, f64)>,
+    pub others: Option<(f64, f64)>,
+}
+
+pub(super) enum Cells {
+    All,
+    /// Fewer than half of all.
+    AllBut(Vec<usize>),
+    These(Vec<usize>),
+}
+
+/// `all`: of one group, at least one; `cells`: how many the experiment has.
+pub(super) fn rest(all: &[&Finding], cells: usize) -> Rest {
+    match all[0] {
+        Finding::LikeForLikeCost { .. } => Rest::Table,
+        Finding::NotCompared { .. } => Rest::LeftOut(left_out(all)),
+        Finding::NotConcurrent { with, .. } => Rest::EachBeside(*with),
+        Finding::UnlikeComparison { .. } if all.len() > MANY => Rest::Seeming(seeming(all)),
+        Finding::HostBound { .. } if all.len() > MANY => Rest::Shares(shares(all, cells)),
+        _ => Rest::Each,
+    }
+}
+
+fn left_out(all: &[&Finding]) -> Vec<(OtherWork, Vec<LeftOut>)> {
+    let mut reasons: Vec<(OtherWork, Vec<LeftOut>)> = Vec::new();
+    for finding in all {
+        let Finding::NotCompared { cell, why } = finding else { continue };
+        let failed = match why {
+            OtherWork::Errors { of_thousand } => Some(of_thousand / 1e3),
+            OtherWork::SlotsExhausted | OtherWork::ClientsStarved => None,
+        };
+        let cell = LeftOut { cell: *cell, failed };
+        match reasons.iter_mut().find(|it| std::mem::discriminant(&it.0) == std::mem::discriminant(why)) {
+            Some(known) => known.1.push(cell),
+            None => reasons.push((*why, vec![cell])),
+        }
+    }
+    reasons
+}
+
+fn seeming(all: &[&Finding]) -> Seeming {
+    let (mut unlike, mut fair, mut cells) = (Vec::new(), Vec::new(), Vec::new());
+    for finding in all {
+        let Finding::UnlikeComparison { cell, compared, like, .. } = finding else { continue };
+        unlike.push(compared.ratio);
+        fair.push(*like);
+        cells.push(*cell);
+    }
+    let [unlike, like] = [unlike, fair].map(|it| range(&it).unwrap_or((1.0, 1.0)));
+    Seeming { unlike, like, cells }
+}
+
+fn shares(all: &[&Finding], cells: usize) -> Shares {
+    let mut full = vec![false; cells];
+    let mut used: [Vec<f64>; 4] = Default::default();
+    for finding in all {
+        let Finding::HostBound { cell, generator, before, server, others, .. } = finding else { continue };
+        full.get_mut(*cell).into_iter().for_each(|it| *it = true);
+        [generator, before, server, others]
+            .iter()
+            .zip(&mut used)
+            .for_each(|(it, used)| used.extend(it.iter()));
+    }
+    let those = |which: bool| (0..cells).filter(|it| full[*it] == which).collect::<Vec<usize>>();
+    let (with, without) = (those(true), those(false));
+    let cells = match without.len() {
+        0 => Cells::All,
+        n if n < with.len() => Cells::AllBut(without),
+        _ => Cells::These(with),
+    };
+    let [generator, before, server, others] = used.map(|it| range(&it));
+    Shares { cells, generator, before, server, others }
+}
+
+/// The least and the most; `None` without any.
+fn range(values: &[f64]) -> Option<(f64, f64)> {
+    let least = values.iter().copied().min_by(f64::total_cmp)?;
+    Some((least, values.iter().copied().max_by(f64::total_cmp)?))
+}
+
+/// The cell's name.
+pub(super) fn name(names: &[String], cell: usize) -> &str {
+    names.get(cell).map_or("?", String::as_str)
+}
+
+/// Names of all these, with commas.
+pub(super) fn list(names: &[String], cells: &[usize]) -> String {
+    cells.iter().map(|it| name(names, *it)).collect::<Vec<_>>().join(", ")
+}
+
+/// Each kind once, in the order of the first ones.
+pub(super) fn kinds(all: &[Entrance]) -> Vec<Entrance> {
+    let mut kinds: Vec<Entrance> = Vec::new();
+    for it in all {
+        if !kinds.contains(it) {
+            kinds.push(*it);
+        }
+    }
+    kinds
+}
+
+/// The mode as it is written in files.
+pub(in crate::lang) fn option(it: PoolMode) -> &'static str {
+    match it {
+        PoolMode::Session => "session",
+        PoolMode::Transaction => "transaction",
+        PoolMode::Statement => "statement",
+    }
+}
+
+/// Whether the cells' names contain their modes.
+pub(super) fn named_by_mode(names: &[String], cells: [(usize, PoolMode); 2]) -> bool {
+    cells.iter().all(|(cell, mode)| name(names, *cell).contains(option(*mode)))
+}
+
+/// Words of a way through a stack.
+pub(super) struct Ways {
+    pub generator: &'static str,
+    /// `None`: an address that was given tells.
+    pub way: fn(Option<Entrance>) -> &'static str,
+    pub mode: fn(PoolMode) -> &'static str,
+    pub size: fn(Size) -> String,
+    pub placement: fn(&Placement) -> String,
+}
+
+/// What a node's size means.
+pub(super) enum Size {
+    Pool(u32),
+    /// `max_connections`.
+    Slots(u32),
+    MaxConn(u32),
+}
+
+/// `generator (on CPU 1) → TCP → PgBouncer (session, pool 20, 0.1 CPU) → TCP → PostgreSQL (50 slots, 1 CPU)`.
+pub(super) fn path(words: &Ways, hops: &[Hop], generator: &Placement, arrow: &str) -> String {
+    let mut text = format!("{} ({})", words.generator, (words.placement)(generator));
+    for (number, hop) in hops.iter().enumerate() {
+        let mut about: Vec<String> = Vec::new();
+        about.extend(hop.mode.map(|it| (words.mode)(it).to_owned()));
+        about.extend(hop.size.map(|size| {
+            (words.size)(match (hop.mode, number + 1 == hops.len()) {
+                (Some(_), _) => Size::Pool(size),
+                (None, true) => Size::Slots(size),
+                (None, false) => Size::MaxConn(size),
+            })
+        }));
+        about.push((words.placement)(&hop.placement));
+        let way = (words.way)(hop.entrance);
+        text += &format!(" {arrow} {way} {arrow} {} ({})", hop.product, about.join(", "));
+    }
+    text
+}
+
+/// Which limits of which nodes, and why not: of one reason.
+pub(super) fn limits<'a>(all: &[&'a NotApplied]) -> (String, &'a str) {
+    let each: Vec<String> = all.iter().map(|it| format!("{}.{}", it.node, it.limit)).collect();
+    (each.join(", "), all.first().map_or("", |it| it.why.as_str()))
+}
+
+/// Verdicts that were given at all, and how often.
+pub(super) fn verdicts(it: &Tally) -> Vec<(Verdict, u32)> {
+    let all = [(Verdict::Kept, it.kept), (Verdict::Broken, it.broken), (Verdict::Unknown, it.unknown)];
+    all.into_iter().filter(|it| it.1 > 0).collect()
+}
+
+/// An objective's figure.
+pub(super) fn measured(numbers: &Numbers, unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Seconds => numbers.seconds(value),
+        Unit::Share => numbers.percent(value, 3),
+        Unit::PerSecond => numbers.fixed(value, 1) + numbers.per_second,
+    }
+}
