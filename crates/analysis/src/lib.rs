@@ -3,6 +3,7 @@
 //! Pure functions from what was measured to facts with their evidence. No sentence is formed here, no clock is read.
 
 mod aggregate;
+pub mod chart;
 mod condition;
 pub mod finding;
 #[cfg(test)]

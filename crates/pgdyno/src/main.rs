@@ -1,5 +1,6 @@
 //! `pgdyno`: a dynamometer for PostgreSQL systems. This file: which command, and with which exit status?
 
+mod account;
 mod bench;
 mod check;
 mod demo;

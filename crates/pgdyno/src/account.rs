@@ -1,0 +1,146 @@
+//! What is there to be told of a run, from its file alone?
+
+pub mod stored;
+
+use crate::run::result::{COMMAND, FIRED, MONITORING};
+use crate::voice::Trouble;
+use analysis::objective;
+use analysis::rule::Scene;
+use model::account::{About, Account, CellAccount, NodeAccount, RunState, Stand, TrialAccount};
+use model::matrix;
+use model::objective::Judged;
+use model::plan::{Experiment, Limits};
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::Path;
+use store::{State, Status};
+use stored::{Reading, Stored};
+
+/// Subjects of notes that are told elsewhere in the account.
+const TOLD: [&str; 4] = [COMMAND, FIRED, MONITORING, "objective"];
+
+/// Reads the run's file. It may be still growing: then the account is of what there is so far.
+pub fn of(path: &Path) -> Result<Account, Trouble> {
+    let reading = Reading::of(path)?;
+    let facts = reading.facts();
+    let matrix = analysis::matrix::matrix(&reading.experiment, &facts);
+    let findings = analysis::finding::findings(&reading.experiment, &facts);
+    let about = about(path, &reading);
+    let stand = stand(&reading);
+    let cells = vec![CellAccount::default(); reading.experiment.cells.len()];
+    let Reading { experiment, notes, trials, .. } = reading;
+    let trials = trials.into_iter().map(|it| trial(&experiment, &notes, it)).collect();
+    Ok(Account { about, experiment, matrix, findings, cells, trials, stand })
+}
+
+fn about(path: &Path, reading: &Reading) -> About {
+    let (state, ended_ms, reason) = match &reading.state {
+        State::Running => (RunState::Running, None, None),
+        State::Lost => (RunState::Lost, None, None),
+        State::Ended(it) => (run_state(it.status), Some(it.ended_ms), it.reason.clone()),
+    };
+    let header = &reading.header;
+    let command = reading.notes.iter().find(|it| it.trial.is_none() && it.subject == COMMAND);
+    About {
+        name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        begun_ms: header.begun_ms,
+        ended_ms,
+        state,
+        reason,
+        seed: header.seed,
+        program: header.program.clone(),
+        // Those that came before it was kept were made from a file of the experiment's name.
+        command: command.map_or_else(|| format!("pgdyno run {}.yaml", header.name), |it| it.text.clone()),
+        text: header.text.clone(),
+    }
+}
+
+fn run_state(it: Status) -> RunState {
+    match it {
+        Status::Complete => RunState::Complete,
+        Status::Interrupted => RunState::Interrupted,
+        Status::Stopped => RunState::Stopped,
+        Status::Failed => RunState::Failed,
+        Status::Skipped => RunState::Skipped,
+    }
+}
+
+fn trial(experiment: &Experiment, notes: &[store::Note], it: Stored) -> TrialAccount {
+    let Stored { recorded, status, fired, summary, charts, .. } = it;
+    let (id, cell) = (recorded.id, recorded.trial.cell as usize);
+    let of_trial = notes.iter().filter(|it| it.trial == Some(id) && !TOLD.contains(&it.subject.as_str()));
+    let validity = summary.as_ref().map(|it| it.validity.clone()).unwrap_or_default();
+    let ended = matches!(status, Some(matrix::Status::Done | matrix::Status::Stopped { .. }));
+    let counts = ended && summary.is_some() && validity.valid;
+    let scene = Scene::of(&experiment.cells[cell].setup);
+    let judge = |text: &String| -> Option<Judged> {
+        Some(objective::parse(text, &scene.operations).ok()?.judge(summary.as_ref()?))
+    };
+    TrialAccount {
+        id: id.0,
+        cell,
+        repetition: recorded.trial.repetition,
+        begun_ms: recorded.trial.begun_ms,
+        status,
+        valid: counts,
+        reasons: validity.reasons,
+        doubts: validity.doubts,
+        fired,
+        judged: experiment.cells[cell].setup.objectives.iter().filter_map(judge).collect(),
+        tps: summary.as_ref().map(|it| it.total.tps),
+        p99: summary.as_ref().and_then(|it| it.total.response.p99),
+        charts,
+        notes: of_trial.map(|it| (it.subject.clone(), it.text.clone())).collect(),
+    }
+}
+
+/// The machine, and every node that a trial had, once per configuration.
+fn stand(reading: &Reading) -> Stand {
+    let mut nodes: Vec<NodeAccount> = Vec::new();
+    for it in &reading.trials {
+        let cell = it.recorded.trial.cell as usize;
+        for node in &it.recorded.trial.nodes {
+            let account = NodeAccount {
+                name: node.name.clone(),
+                kind: node.kind.clone(),
+                version: node.version.clone(),
+                program: node.program.clone(),
+                entrance: node.entrance.clone(),
+                limits: Limits::deserialize(&node.limits).unwrap_or_default(),
+                not_applied: node.not_applied.clone(),
+                cells: Vec::new(),
+                configuration: node
+                    .configuration
+                    .iter()
+                    .map(|it| (it.name.clone(), it.text.clone()))
+                    .collect(),
+            };
+            let same = |it: &&mut NodeAccount| NodeAccount { cells: Vec::new(), ..(**it).clone() } == account;
+            let known = match nodes.iter_mut().find(same) {
+                Some(known) => known,
+                None => {
+                    nodes.push(account);
+                    nodes.last_mut().expect("it was pushed")
+                }
+            };
+            if !known.cells.contains(&cell) {
+                known.cells.push(cell);
+            }
+        }
+    }
+    nodes.iter_mut().for_each(|it| it.cells.sort_unstable());
+    let machine = match &reading.header.machine {
+        Value::Object(all) => all.iter().filter_map(|(key, it)| Some((key.clone(), told(it)?))).collect(),
+        _ => Vec::new(),
+    };
+    Stand { machine, nodes }
+}
+
+/// A plain value as text; what is nested stays JSON, what is not known is left out.
+fn told(it: &Value) -> Option<String> {
+    match it {
+        Value::Null => None,
+        Value::String(it) => Some(it.clone()),
+        other => Some(other.to_string()),
+    }
+}

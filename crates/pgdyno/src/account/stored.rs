@@ -1,0 +1,176 @@
+//! What does a run's file say of its trials?
+//!
+//! One pass over the file, from which everything else follows.
+
+use crate::run::result::{FIRED, GENERATOR, MONITORING};
+use crate::voice::Trouble;
+use analysis::chart::Charting;
+use analysis::finding::{self, TrialFacts};
+use model::chart::Charts;
+use model::matrix::{self, NotApplied};
+use model::plan::Experiment;
+use model::stop::Fired;
+use model::summary::{Plan, Server};
+use model::{LogEvent, Nanos, Sample, Summary};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::path::Path;
+use store::{Header, Note, Recorded, Run, State, Status};
+
+/// A whole run as it was stored.
+pub struct Reading {
+    pub header: Header,
+    pub state: State,
+    pub experiment: Experiment,
+    pub notes: Vec<Note>,
+    /// Those of the experiment's cells: a trial of no cell is nobody's.
+    pub trials: Vec<Stored>,
+}
+
+/// A trial as it was stored.
+pub struct Stored {
+    pub recorded: Recorded,
+    /// `None` while it runs.
+    pub status: Option<matrix::Status>,
+    pub fired: Option<Fired>,
+    pub summary: Option<Summary>,
+    pub clients: Vec<u64>,
+    pub samples: Vec<Sample>,
+    pub events: Vec<LogEvent>,
+    pub not_applied: Vec<NotApplied>,
+    pub watching: Option<f64>,
+    pub left: Vec<(String, u64)>,
+    pub charts: Charts,
+}
+
+impl Reading {
+    pub fn of(path: &Path) -> Result<Reading, Trouble> {
+        let trouble = |it: store::Error| Trouble::new(it.to_string());
+        let run = Run::open(path).map_err(trouble)?;
+        let header = run.header().map_err(trouble)?;
+        let experiment: Experiment = read(path, &header.experiment)?;
+        let notes = run.notes().map_err(trouble)?;
+        let trials = run.trials().map_err(trouble)?;
+        let known = trials.into_iter().filter(|it| (it.trial.cell as usize) < experiment.cells.len());
+        let trials = known.map(|it| stored(&run, it, &notes)).collect::<Result<_, _>>()?;
+        Ok(Reading { state: run.state().map_err(trouble)?, header, experiment, notes, trials })
+    }
+
+    /// What rules and figures are computed from; trials that run still are not among them.
+    pub fn facts(&self) -> Vec<TrialFacts<'_>> {
+        self.trials.iter().filter_map(|it| facts(&self.experiment, it)).collect()
+    }
+}
+
+/// `notes`: of the whole run.
+fn stored(run: &Run, recorded: Recorded, notes: &[Note]) -> Result<Stored, Trouble> {
+    let trouble = |it: store::Error| Trouble::new(it.to_string());
+    let id = recorded.id;
+    let measured = run.measured(id).map_err(trouble)?;
+    let told = recorded.summary.as_ref();
+    let mut summary = match (&measured, told) {
+        (Some(measured), Some(told)) => {
+            let server: Server = read(run.path(), &told["server"])?;
+            let plan: Plan = read(run.path(), &told["plan"])?;
+            Some(analysis::summarise(measured, server, plan))
+        }
+        _ => None,
+    };
+    let mut samples = Vec::new();
+    for series in finding::SERIES {
+        samples.extend(run.samples(id, Some(series)).map_err(trouble)?);
+    }
+    let left = measured.as_ref().map(|it| finding::left(&samples, it.window)).unwrap_or_default();
+    // When the load has ended, processors idle and processes end.
+    let window = measured.as_ref().map_or(Nanos::ZERO, |it| it.window);
+    samples.retain(|it| it.at <= window);
+    if let Some(summary) = &mut summary {
+        analysis::throttled(summary, finding::throttled(&samples, GENERATOR));
+    }
+    let of_trial = |subject| notes.iter().filter(move |it| it.trial == Some(id) && it.subject == subject);
+    let of_nodes = recorded.trial.nodes.iter().flat_map(|node| {
+        let not_applied = node.not_applied.iter();
+        not_applied.map(|it| not_applied_to(&node.name, it))
+    });
+    let of_generator = of_trial(GENERATOR).map(|it| not_applied_to(GENERATOR, &it.text));
+    let not_applied = of_nodes.chain(of_generator).collect();
+    let watching = of_trial(MONITORING).find_map(|it| it.text.parse().ok());
+    let fired: Option<Fired> = of_trial(FIRED).find_map(|it| serde_json::from_str(&it.text).ok());
+    let events = run.events(id).map_err(trouble)?;
+    Ok(Stored {
+        status: status(&recorded.state, fired.clone()),
+        fired,
+        charts: charts(run, &recorded, &events)?,
+        clients: measured.map(|it| it.clients).unwrap_or_default(),
+        events,
+        summary,
+        samples,
+        not_applied,
+        watching,
+        left,
+        recorded,
+    })
+}
+
+fn charts(run: &Run, recorded: &Recorded, events: &[LogEvent]) -> Result<Charts, Trouble> {
+    let trouble = |it: store::Error| Trouble::new(it.to_string());
+    let operations: Vec<String> = recorded.trial.operations.iter().map(|it| it.name.clone()).collect();
+    let mut ticks = run.ticks(recorded.id).map_err(trouble)?;
+    let mut charting = Charting::new(&operations, ticks.left() as f64);
+    // What came after the last whole second is the last tick of a trial that has ended.
+    let rest = usize::from(matches!(recorded.state, State::Ended(_)));
+    while ticks.left() > rest {
+        let Some(tick) = ticks.next() else { break };
+        charting.push(&tick.map_err(trouble)?);
+    }
+    events.iter().for_each(|it| charting.event(it));
+    Ok(charting.charts())
+}
+
+/// `text` as a limit's failure is written: `cpu is not limited: why`.
+fn not_applied_to(node: &str, text: &str) -> NotApplied {
+    let (limit, why) = text.split_once(" is not limited: ").unwrap_or((text, ""));
+    NotApplied { node: node.to_owned(), limit: limit.to_owned(), why: why.to_owned() }
+}
+
+fn status(state: &State, fired: Option<Fired>) -> Option<matrix::Status> {
+    let outcome = match state {
+        State::Running => return None,
+        State::Lost => return Some(matrix::Status::Interrupted),
+        State::Ended(outcome) => outcome,
+    };
+    let why = outcome.reason.clone().unwrap_or_default();
+    Some(match (outcome.status, fired) {
+        (Status::Complete, _) => matrix::Status::Done,
+        (Status::Stopped, Some(fired)) => matrix::Status::Stopped { fired },
+        (Status::Interrupted | Status::Stopped, _) => matrix::Status::Interrupted,
+        (Status::Failed, _) => matrix::Status::Failed { why },
+        (Status::Skipped, _) => matrix::Status::Skipped { why },
+    })
+}
+
+fn facts<'a>(experiment: &'a Experiment, it: &'a Stored) -> Option<TrialFacts<'a>> {
+    let trial = &it.recorded.trial;
+    let cell = trial.cell as usize;
+    Some(TrialFacts {
+        cell,
+        repetition: trial.repetition,
+        setup: &experiment.cells[cell].setup,
+        status: it.status.as_ref()?,
+        summary: it.summary.as_ref(),
+        clients: &it.clients,
+        samples: &it.samples,
+        events: &it.events,
+        // Log events tell the seconds; a tick is a megabyte.
+        ticks: &[],
+        not_applied: &it.not_applied,
+        watching: it.watching,
+        left: &it.left,
+    })
+}
+
+fn read<T: DeserializeOwned>(path: &Path, it: &Value) -> Result<T, Trouble> {
+    T::deserialize(it)
+        .map_err(|error| Trouble::new(format!("{} was written by another version: {error}", path.display())))
+}
+
