@@ -1,0 +1,49 @@
+// How does each block of a page stand on the page?
+import { el } from "./dom";
+import { charts } from "./charts";
+import { code } from "./code";
+import { drawing } from "./drawing";
+import { findings } from "./findings";
+import { heat } from "./heat";
+import type { Block, Page } from "./page";
+import type { Numbers } from "./format";
+import type { Place } from "./place";
+import { table } from "./table";
+import { line } from "./tone";
+import type { Words } from "./words";
+
+/** What the drawing of a block may need. */
+export interface Context {
+    page: Page;
+    words: Words;
+    numbers: Numbers;
+    /** What the reader chose, which outlives a redrawing. */
+    place: Place;
+}
+
+export function block(it: Block, context: Context): HTMLElement {
+    switch (it.kind) {
+        case "text":
+            return line("p", it, context.words);
+        case "list":
+            return el("ul", { class: "lines" }, ...it.items.map((item) => line("li", item, context.words)));
+        case "facts":
+            return el(
+                "dl",
+                { class: "facts" },
+                ...it.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+            );
+        case "table":
+            return table(it, context.words);
+        case "heat":
+            return heat(it, context.words);
+        case "drawing":
+            return drawing(it, context.numbers);
+        case "charts":
+            return charts(it, context);
+        case "findings":
+            return findings(it.findings, context);
+        case "code":
+            return code(it, context.words);
+    }
+}

@@ -1,0 +1,186 @@
+// How do the charts of a trial share one time axis, one cursor and one zoom?
+import type { Context } from "./blocks";
+import { button, choice, el } from "./dom";
+import type { ChartedTrial, Charts, Mark, TrialData } from "./page";
+import { type Group, Plot } from "./plot";
+import { onTheme } from "./theme";
+import { character, line } from "./tone";
+
+const EMPTY: TrialData = { bin: 1, at: [], charts: [] };
+
+/** What is shown now, for the live page, printing and tests. */
+export let shownCharts: Board | null = null;
+
+export function charts(it: Charts, context: Context): HTMLElement {
+    shownCharts?.destroy();
+    shownCharts = new Board(it, context);
+    return shownCharts.element;
+}
+
+export class Board {
+    readonly element = el("div", { class: "charts" });
+    plots: Plot[] = [];
+    private index: number;
+    private width = 0;
+    private fixed: number | null = null;
+    private readonly list = el("div", { class: "plots" });
+    private readonly events = el("div", { class: "marks" });
+    private readonly select: HTMLSelectElement | null;
+    private readonly out: HTMLButtonElement;
+    private readonly watch = new ResizeObserver(() => this.fit());
+    private readonly deaf: () => void;
+
+    constructor(
+        private readonly view: Charts,
+        private readonly context: Context,
+    ) {
+        const { words, place } = context;
+        this.index = Math.min(place.trial ?? view.chosen, Math.max(0, view.trials.length - 1));
+        this.out = button(words("zoom_out"), () => this.zoom(null), { class: "zoom-out" });
+        const names = view.trials.map((trial, i): [string, string] => [String(i), character(trial.name.tone) + trial.name.text]);
+        const chooser = names.length > 1 ? choice(words("trial"), names, String(this.index), (value) => this.trial(Number(value))) : null;
+        this.select = chooser?.querySelector("select") ?? null;
+        this.select?.setAttribute("id", "trial");
+        const only = !chooser && view.trials[0] ? line("span", view.trials[0].name, words) : null;
+        this.element.append(el("div", { class: "board" }, chooser, only, this.out), this.list, this.events);
+        this.deaf = onTheme(() => this.redraw());
+        place.shown = { trial: (index) => this.trial(index), chart: (id) => this.list.querySelector<HTMLElement>(`#chart-${CSS.escape(id)}`) };
+        this.fill();
+        this.watch.observe(this.list);
+    }
+
+    destroy(): void {
+        this.watch.disconnect();
+        this.deaf();
+        this.plots.forEach((plot) => plot.destroy());
+    }
+
+    get shownTrial(): number {
+        return this.index;
+    }
+
+    /** Shows another trial. */
+    trial(index: number): void {
+        if (index === this.index || !this.view.trials[index]) return;
+        this.index = this.context.place.trial = index;
+        this.context.place.zoom = null;
+        if (this.select) this.select.value = String(index);
+        this.fill();
+        this.redraw();
+    }
+
+    /** Numbers were appended to the shown trial. */
+    grown(marks: boolean): void {
+        const { charts } = this.data;
+        this.plots.forEach((plot, i) => {
+            plot.columns = charts[i] ?? [];
+            plot.refresh();
+        });
+        if (marks) this.fillMarks();
+    }
+
+    redraw(): void {
+        const width = this.fixed ?? this.width;
+        if (width > 0) this.plots.forEach((plot) => plot.draw(...this.size(width)));
+    }
+
+    /** On paper charts have one width, whatever the window has. */
+    paper(width: number | null): void {
+        this.fixed = width;
+        this.redraw();
+    }
+
+    private get shown(): ChartedTrial {
+        return this.view.trials[this.index] ?? { name: { text: "", tone: "plain" }, charts: [], marks: [] };
+    }
+
+    private get data(): TrialData {
+        return this.context.place.data[this.index] ?? EMPTY;
+    }
+
+    private span(): [number, number] {
+        const { at, bin } = this.data;
+        return at.length === 0 ? [0, 1] : [at[0] as number, (at[at.length - 1] as number) + bin];
+    }
+
+    private fill(): void {
+        const { words, numbers, place } = this.context;
+        this.plots.forEach((plot) => plot.destroy());
+        const group: Group = {
+            place,
+            words,
+            numbers,
+            at: () => this.data.at,
+            span: () => this.span(),
+            marks: () => this.shown.marks,
+            moved: (from, point) => this.plots.forEach((plot) => plot !== from && plot.follow(point)),
+            zoom: (range) => this.zoom(range),
+        };
+        this.plots = this.shown.charts.map((chart, i) => new Plot(chart, this.data.charts[i] ?? [], group));
+        this.list.replaceChildren(...this.plots.map((plot) => plot.element));
+        this.fillMarks();
+        this.zoomed();
+    }
+
+    private fillMarks(): void {
+        const { words, numbers } = this.context;
+        const { marks } = this.shown;
+        const longest = this.span()[1];
+        const items = marks.map((mark, i) => this.mark(mark, i, numbers.moment(mark.at, longest)));
+        const list = el("ol", {}, ...items);
+        const name = `${words("marks")} (${marks.length})`;
+        if (marks.length === 0) this.events.replaceChildren();
+        else this.events.replaceChildren(el("details", { open: marks.length <= 12 }, el("summary", {}, name), list));
+    }
+
+    private mark(mark: Mark, i: number, moment: string): HTMLElement {
+        const to = button("", () => this.point(mark.at), { class: "mark" });
+        to.append(el("span", { class: "mark-number" }, String(i + 1)), el("span", { class: "mark-at" }, moment), line("span", mark, this.context.words));
+        for (const event of ["focus", "mouseenter"]) to.addEventListener(event, () => this.point(mark.at));
+        return el("li", {}, to);
+    }
+
+    /** Puts every cursor to this moment. */
+    private point(moment: number): void {
+        const { at } = this.data;
+        let point = at.findIndex((it) => it > moment) - 1;
+        if (point < 0) point = at.length > 0 && moment >= (at[0] as number) ? at.length - 1 : 0;
+        this.plots.forEach((plot) => plot.follow(point));
+    }
+
+    private zoom(range: [number, number] | null): void {
+        const [first, last] = this.span();
+        const least = 3 * this.data.bin;
+        if (range) {
+            let [from, to] = range;
+            if (to - from < least) [from, to] = [(from + to - least) / 2, (from + to + least) / 2];
+            [from, to] = [Math.max(first, from), Math.min(last, to)];
+            range = from <= first && to >= last ? null : [from, to];
+        }
+        this.context.place.zoom = range;
+        this.zoomed();
+        this.plots.forEach((plot) => plot.refresh());
+    }
+
+    private zoomed(): void {
+        this.out.disabled = this.context.place.zoom === null;
+    }
+
+    private fit(): void {
+        const width = this.plotWidth();
+        if (width === this.width || this.fixed !== null) return;
+        const first = this.width === 0;
+        this.width = width;
+        if (first || this.plots.some((plot) => !plot.element.querySelector("canvas"))) this.redraw();
+        else this.plots.forEach((plot) => plot.resize(...this.size(width)));
+    }
+
+    private plotWidth(): number {
+        const box = this.plots[0]?.element.querySelector(".plot");
+        return box ? Math.floor(box.clientWidth) : 0;
+    }
+
+    private size(width: number): [number, number] {
+        return [width, width < 480 ? 190 : 230];
+    }
+}

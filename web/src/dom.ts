@@ -1,0 +1,55 @@
+// How does text become an element, and never markup?
+//
+// The only place that makes elements. Text of foreign origin goes through `shown`; there is no innerHTML anywhere.
+
+type Child = Node | string | null | undefined | false;
+type Attributes = Record<string, string | number | boolean | null | undefined>;
+
+/** Control characters as their pictures, and marks that turn or hide text as their code points: they are seen, and do nothing. */
+export function shown(text: string): string {
+    return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (it) => {
+        const code = it.codePointAt(0) ?? 0;
+        if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+        return code === 0x7f ? "␡" : `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+    });
+}
+
+function fill(it: Element, attributes: Attributes, children: Child[]): void {
+    for (const [name, value] of Object.entries(attributes)) {
+        if (value === true) it.setAttribute(name, "");
+        else if (value !== false && value !== null && value !== undefined) it.setAttribute(name, String(value));
+    }
+    for (const child of children) {
+        if (child) it.append(typeof child === "string" ? shown(child) : child);
+    }
+}
+
+/** An element; strings among the children become text. */
+export function el<K extends keyof HTMLElementTagNameMap>(name: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+    const it = document.createElement(name);
+    fill(it, attributes, children);
+    return it;
+}
+
+/** The same for drawings. */
+export function svg<K extends keyof SVGElementTagNameMap>(name: K, attributes: Attributes = {}, ...children: Child[]): SVGElementTagNameMap[K] {
+    const it = document.createElementNS("http://www.w3.org/2000/svg", name);
+    fill(it, attributes, children);
+    return it;
+}
+
+export function button(text: string, pressed: () => void, attributes: Attributes = {}): HTMLButtonElement {
+    const it = el("button", { type: "button", ...attributes }, text);
+    it.addEventListener("click", pressed);
+    return it;
+}
+
+/** A choice among few, with its name before it. */
+export function choice(name: string, options: [string, string][], chosen: string, changed: (value: string) => void): HTMLLabelElement {
+    const list = el("select", {}, ...options.map(([value, text]) => el("option", { value, selected: value === chosen }, text)));
+    list.addEventListener("change", () => changed(list.value));
+    return el("label", { class: "choice" }, el("span", {}, name), list);
+}
+
+/** Whether things may move. */
+export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,0 +1,191 @@
+// How is the stack drawn, wide or narrow?
+//
+// Nodes stand in a row while there is room, else below each other. SVG does not break lines, so texts are measured here.
+import { el, svg } from "./dom";
+import type { Numbers } from "./format";
+import type { Drawing, DrawnNode, Tone } from "./page";
+import { sign } from "./tone";
+
+const PAD = 14;
+const LINE = 19;
+const NARROW = 132;
+const WIDE = 230;
+const BAR = 7;
+
+interface Placed {
+    node: DrawnNode;
+    heading: string[];
+    lines: { text: string; tone: Tone; first: boolean }[];
+    width: number;
+    height: number;
+}
+
+export function drawing(it: Drawing, numbers: Numbers): HTMLElement {
+    const box = el("figure", { class: "stack" });
+    let drawn = 0;
+    const draw = () => {
+        const width = Math.floor(box.clientWidth);
+        if (width === drawn || width === 0) return;
+        drawn = width;
+        box.replaceChildren(picture(it, numbers, width));
+    };
+    new ResizeObserver(draw).observe(box);
+    addEventListener("fonts", draw);
+    return box;
+}
+
+function picture(it: Drawing, numbers: Numbers, width: number): SVGSVGElement {
+    const pen = measurer();
+    const hopsWidest = Math.min(150, Math.max(56, ...it.hops.map((hop) => pen.width(longest(hop, pen.small), pen.small) + 26)));
+    const room = (width - hopsWidest * it.hops.length) / it.nodes.length;
+    const beside = room >= NARROW;
+    const widest = beside ? Math.min(WIDE, room) : Math.min(340, width - 2);
+    const placed = it.nodes.map((node) => place(node, widest, beside ? NARROW : widest, pen));
+    return beside ? row(it, placed, width, hopsWidest, pen, numbers) : column(it, placed, width, pen, numbers);
+}
+
+/** A long hop is broken at its commas and spaces. */
+const longest = (text: string, _: string) => text.split(/,\s*/).reduce((a, b) => (b.length > a.length ? b : a), "");
+
+function row(it: Drawing, placed: Placed[], width: number, gap: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
+    const height = Math.max(...placed.map((one) => one.height));
+    const used = placed.reduce((sum, one) => sum + one.width, 0) + gap * it.hops.length;
+    let x = Math.max(1, Math.min((width - used) / 2, 1));
+    const parts: SVGElement[] = [];
+    placed.forEach((one, i) => {
+        parts.push(node(one, x, 1, one.width, height, numbers));
+        x += one.width;
+        const hop = it.hops[i];
+        if (hop === undefined || i + 1 === placed.length) return;
+        const y = height / 2;
+        const words = pen.wrap(hop, gap - 14, pen.small);
+        parts.push(arrow(x + 5, y, x + gap - 5, y));
+        words.forEach((text, n) => parts.push(svg("text", { class: "hop", x: x + gap / 2, y: y - 9 - (words.length - 1 - n) * 15, "text-anchor": "middle" }, text)));
+        x += gap;
+    });
+    return frame(it, used + 2, height + 2, parts);
+}
+
+function column(it: Drawing, placed: Placed[], width: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
+    let y = 1;
+    const parts: SVGElement[] = [];
+    placed.forEach((one, i) => {
+        parts.push(node(one, 1, y, one.width, one.height, numbers));
+        y += one.height;
+        const hop = it.hops[i];
+        if (hop === undefined || i + 1 === placed.length) return;
+        const words = pen.wrap(hop, width - 70, pen.small);
+        const gap = Math.max(38, words.length * 15 + 14);
+        parts.push(arrow(40, y + 5, 40, y + gap - 5));
+        words.forEach((text, n) => parts.push(svg("text", { class: "hop", x: 54, y: y + gap / 2 + 4 + (n - (words.length - 1) / 2) * 15 }, text)));
+        y += gap;
+    });
+    return frame(it, width, y + 1, parts);
+}
+
+function frame(it: Drawing, width: number, height: number, parts: SVGElement[]): SVGSVGElement {
+    return svg(
+        "svg",
+        { class: "drawing", role: "img", "aria-label": it.alternative, width, height, viewBox: `0 0 ${width} ${height}` },
+        svg("title", {}, it.alternative),
+        ...parts,
+    );
+}
+
+function place(node: DrawnNode, widest: number, narrowest: number, pen: Measurer): Placed {
+    const inner = widest - 2 * PAD;
+    const shape = node.tone === "plain" || node.tone === "faint" ? 0 : 20;
+    const heading = pen.wrap(node.heading, inner - shape, pen.bold);
+    const lines = node.lines.flatMap((line) => {
+        const indent = sign(line.tone) ? 17 : 0;
+        return pen.wrap(line.text, inner - indent, pen.plain).map((text, i) => ({ text, tone: line.tone, first: i === 0 }));
+    });
+    const needs = Math.max(
+        ...heading.map((text) => pen.width(text, pen.bold) + shape),
+        ...lines.map((line) => pen.width(line.text, pen.plain) + (sign(line.tone) ? 17 : 0)),
+        0,
+    );
+    const width = Math.min(widest, Math.max(narrowest, Math.ceil(needs) + 2 * PAD));
+    const bar = node.load === null ? 0 : BAR + 16;
+    return { node, heading, lines, width, height: 2 * PAD + heading.length * (LINE + 1) + lines.length * LINE + bar - 4 };
+}
+
+function node(it: Placed, x: number, y: number, width: number, height: number, numbers: Numbers): SVGElement {
+    const parts: SVGElement[] = [svg("rect", { class: `node ${it.node.tone}`, x, y, width, height, rx: 7 })];
+    let at = y + PAD + 12;
+    const shape = sign(it.node.tone, 15);
+    if (shape) {
+        shape.setAttribute("x", String(x + width - PAD - 14));
+        shape.setAttribute("y", String(y + PAD - 1));
+        parts.push(shape);
+    }
+    for (const text of it.heading) {
+        parts.push(svg("text", { class: "heading", x: x + PAD, y: at }, text));
+        at += LINE + 1;
+    }
+    if (it.node.load !== null) {
+        const load = Math.max(0, Math.min(1, it.node.load));
+        const inner = width - 2 * PAD - 44;
+        parts.push(
+            svg("rect", { class: "load-track", x: x + PAD, y: at - 9, width: inner, height: BAR, rx: 3.5 }),
+            svg("rect", { class: `load ${load >= 0.9 ? "full" : ""}`, x: x + PAD, y: at - 9, width: Math.max(3, inner * load), height: BAR, rx: 3.5 }),
+            svg("text", { class: "share", x: x + width - PAD, y: at - 1, "text-anchor": "end" }, numbers.percent(it.node.load)),
+        );
+        at += BAR + 16;
+    }
+    for (const line of it.lines) {
+        const shape = sign(line.tone, 12);
+        if (shape && line.first) {
+            shape.setAttribute("x", String(x + PAD));
+            shape.setAttribute("y", String(at - 11));
+            parts.push(shape);
+        }
+        parts.push(svg("text", { class: `of ${line.tone}`, x: x + PAD + (shape ? 17 : 0), y: at }, line.text));
+        at += LINE;
+    }
+    return svg("g", {}, ...parts);
+}
+
+function arrow(x1: number, y1: number, x2: number, y2: number): SVGElement {
+    const down = x1 === x2;
+    const head = down ? `M${x2 - 5} ${y2 - 8}L${x2} ${y2}L${x2 + 5} ${y2 - 8}` : `M${x2 - 8} ${y2 - 5}L${x2} ${y2}L${x2 - 8} ${y2 + 5}`;
+    return svg("path", { class: "arrow", d: `M${x1} ${y1}L${x2} ${y2}${head}` });
+}
+
+interface Measurer {
+    bold: string;
+    plain: string;
+    small: string;
+    width(text: string, font: string): number;
+    wrap(text: string, width: number, font: string): string[];
+}
+
+function measurer(): Measurer {
+    const family = getComputedStyle(document.body).fontFamily;
+    const context = document.createElement("canvas").getContext("2d");
+    const width = (text: string, font: string) => {
+        if (!context) return text.length * 8;
+        context.font = font;
+        return context.measureText(text).width;
+    };
+    const wrap = (text: string, room: number, font: string) => {
+        const lines: string[] = [];
+        let line = "";
+        for (const word of text.split(/(?<=[\s/,;=])/)) {
+            if (line !== "" && width((line + word).trimEnd(), font) > room) {
+                lines.push(line.trimEnd());
+                line = "";
+            }
+            line += word;
+            while (width(line.trimEnd(), font) > room && line.length > 1) {
+                let fits = line.length - 1;
+                while (fits > 1 && width(line.slice(0, fits), font) > room) fits--;
+                lines.push(line.slice(0, fits));
+                line = line.slice(fits);
+            }
+        }
+        if (line.trim() !== "" || lines.length === 0) lines.push(line.trimEnd());
+        return lines;
+    };
+    return { bold: `600 14.5px ${family}`, plain: `13px ${family}`, small: `12px ${family}`, width, wrap };
+}

@@ -1,0 +1,106 @@
+// How is a number of a chart written in the page's language?
+import type { Unit } from "./page";
+import type { Word, Words } from "./words";
+
+type Scale = [factor: number, word: Word | null];
+
+const SCALES: Record<Unit, Scale[]> = {
+    seconds: [[1, "s"], [1e-3, "ms"], [1e-6, "us"]],
+    bytes: [[2 ** 40, "tib"], [2 ** 30, "gib"], [2 ** 20, "mib"], [2 ** 10, "kib"], [1, "b"]],
+    bytes_per_second: [[2 ** 40, "tib"], [2 ** 30, "gib"], [2 ** 20, "mib"], [2 ** 10, "kib"], [1, "b"]],
+    per_second: [[1, null]],
+    count: [[1, null]],
+    processors: [[1, null]],
+};
+/** For axes only, where there is no room for all digits. */
+const SHORTENED: Scale[] = [[1e6, "million"], [1e3, "thousand"], [1, null]];
+
+const BINARY = [0, 10, 20, 30, 40].flatMap((power) => [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map((it) => it * 2 ** power));
+const CLOCK = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
+
+export class Numbers {
+    private readonly formats = new Map<string, Intl.NumberFormat>();
+
+    constructor(
+        private readonly lang: string,
+        private readonly words: Words,
+    ) {}
+
+    /** With three digits or, from a thousand on, all before the point. */
+    value(unit: Unit, value: number): string {
+        const scale = pick(SCALES[unit], Math.abs(value));
+        return this.unit(this.significant(value / scale[0]), scale, unit);
+    }
+
+    /** Marks of an axis: in one scale if they are linear, else each in its own. */
+    ticks(unit: Unit, values: (number | null)[], step: number, logarithmic: boolean): (string | null)[] {
+        const highest = Math.max(...values.map((it) => Math.abs(it ?? 0)));
+        const scales = unit in SCALES && SCALES[unit].length === 1 && highest >= 1e5 ? SHORTENED : SCALES[unit];
+        return values.map((value) => {
+            if (value === null) return null;
+            const scale = pick(scales, logarithmic ? Math.abs(value) : highest);
+            if (logarithmic) return this.unit(this.significant(value / scale[0]), scale, unit);
+            if (value === 0) return "0";
+            return this.unit(this.fixed(value / scale[0], decimals(step / scale[0])), scale, unit);
+        });
+    }
+
+    /** A moment of a trial: `12.5 s`, from two minutes on `2:05` or `1:02:05`. */
+    moment(seconds: number, longest: number): string {
+        if (longest < 120) return `${this.significant(seconds)}\u202f${this.words("s")}`;
+        const whole = Math.round(Math.abs(seconds));
+        const two = (it: number) => String(it).padStart(2, "0");
+        const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+        return (seconds < 0 ? "−" : "") + (h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`);
+    }
+
+    percent(share: number): string {
+        return this.format("percent", { style: "percent", maximumFractionDigits: 0 }, share);
+    }
+
+    private unit(number: string, [, word]: Scale, unit: Unit): string {
+        const per = unit === "bytes_per_second" ? this.words("per_second") : "";
+        return word === null ? number : `${number}\u202f${this.words(word)}${per}`;
+    }
+
+    private significant(value: number): string {
+        if (Math.abs(value) >= 1000) return this.fixed(value, 0);
+        return this.format("significant", { maximumSignificantDigits: 3 }, value);
+    }
+
+    private fixed(value: number, digits: number): string {
+        return this.format(`fixed${digits}`, { minimumFractionDigits: digits, maximumFractionDigits: digits }, value);
+    }
+
+    private format(name: string, options: Intl.NumberFormatOptions, value: number): string {
+        let it = this.formats.get(name);
+        if (!it) this.formats.set(name, (it = new Intl.NumberFormat(this.lang, options)));
+        const parts = it.formatToParts(value);
+        return parts.map((part) => (part.type === "group" ? "\u202f" : part.type === "minusSign" ? "−" : part.value)).join("");
+    }
+}
+
+function pick(scales: Scale[], value: number): Scale {
+    const last = scales[scales.length - 1] as Scale;
+    if (value === 0) return last;
+    return scales.find(([factor]) => value >= factor * 0.9995) ?? last;
+}
+
+/** Digits after the point that tell multiples of `step` apart. */
+function decimals(step: number): number {
+    for (let digits = 0; digits < 9; digits++) {
+        const scaled = step * 10 ** digits;
+        if (Math.abs(scaled - Math.round(scaled)) < 1e-6 * scaled) return digits;
+    }
+    return 9;
+}
+
+/** Steps between the marks of an axis; `null` for any 1, 2, 5 times a power of ten. */
+export function steps(unit: Unit): number[] | null {
+    if (unit === "bytes" || unit === "bytes_per_second") return BINARY;
+    if (unit === "count") return [1, 2, 5].flatMap((it) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((power) => it * 10 ** power)).sort((a, b) => a - b);
+    return null;
+}
+
+/** Steps of the time axis, seconds. */
+export const moments = () => [0.1, 0.2, 0.5, ...CLOCK];

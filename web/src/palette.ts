@@ -1,0 +1,53 @@
+// Which colour has a track, on paper and in the dark?
+//
+// Kinds: eight hues that stay apart for the common kinds of colour-blindness (after Okabe and Ito, darkened or lightened
+// until they read on their ground). Quantiles: one ramp, from calm to alarming, ordered by lightness too.
+import type { ChartView } from "./page";
+import { dark } from "./theme";
+
+const KINDS = {
+    light: ["#0b69a8", "#cc5500", "#00835f", "#b0508a", "#8a6d00", "#3a9bd1", "#6a4fb3", "#6b7280"],
+    dark: ["#58aee8", "#f2904e", "#35c79b", "#e59ac6", "#dcb844", "#9bd4f7", "#b09bf2", "#a3abb8"],
+};
+const RAMP = {
+    light: ["#6db1d8", "#2e7fc0", "#5653b5", "#a02f8c", "#c22e4b"],
+    dark: ["#3f7fc4", "#5aa9ec", "#a99bf5", "#ee8fc6", "#ffb08a"],
+};
+
+/** Colours of what is drawn around tracks. */
+export interface Ground {
+    ink: string;
+    grid: string;
+    paper: string;
+    marks: Record<"plain" | "good" | "doubt" | "bad" | "faint", string>;
+}
+
+const GROUND: Record<"light" | "dark", Ground> = {
+    light: { ink: "#5b6470", grid: "#e7e9ec", paper: "#ffffff", marks: { plain: "#5b6470", good: "#1a7f4e", doubt: "#9a6200", bad: "#b3261e", faint: "#a4abb5" } },
+    dark: { ink: "#a3abb8", grid: "#2a3038", paper: "#15191f", marks: { plain: "#a3abb8", good: "#4cc38a", doubt: "#e0b040", bad: "#ff8f84", faint: "#5f6874" } },
+};
+
+const shade = () => (dark() ? "dark" : "light");
+
+export const ground = (): Ground => GROUND[shade()];
+
+/** Whether the tracks are quantiles, one above the other. */
+export const ranked = (it: ChartView) => it.id === "response" || it.id === "send_lag";
+
+/** The colour of each track. */
+export function colours(it: ChartView): string[] {
+    if (!ranked(it)) {
+        const kinds = KINDS[shade()];
+        return it.tracks.map((_, i) => kinds[i % kinds.length] as string);
+    }
+    const ramp = RAMP[shade()];
+    const last = Math.max(1, it.tracks.length - 1);
+    return it.tracks.map((_, i) => ramp[Math.round((i / last) * (ramp.length - 1))] as string);
+}
+
+/** Tracks beyond the number of hues have a rhythm of their own, so that none looks like another. */
+export function dash(it: ChartView, track: number): number[] | undefined {
+    if (it.tracks[track]?.dashed) return [6, 4];
+    const round = ranked(it) ? 0 : Math.floor(track / KINDS.light.length);
+    return [undefined, [10, 3, 2, 3], [2, 2], [14, 4]][round % 4];
+}

@@ -1,0 +1,367 @@
+// How is one chart drawn, read and worked with keys?
+import uPlot from "uplot";
+import { button, el } from "./dom";
+import { moments, type Numbers, steps } from "./format";
+import type { ChartView, Column, Mark } from "./page";
+import { colours, dash, ground, ranked } from "./palette";
+import type { Place } from "./place";
+import { decades, placed } from "./stack";
+import { character } from "./tone";
+import { valuesTable } from "./values";
+import type { Words } from "./words";
+
+/** What all charts of a trial share. */
+export interface Group {
+    place: Place;
+    words: Words;
+    numbers: Numbers;
+    at: () => number[];
+    /** All of the time axis, seconds. */
+    span: () => [number, number];
+    marks: () => Mark[];
+    /** The cursor of one chart moved, to a point or away. */
+    moved: (from: Plot, point: number | null) => void;
+    /** `null` zooms out. */
+    zoom: (range: [number, number] | null) => void;
+}
+
+const NEAR = 6;
+
+export class Plot {
+    readonly element: HTMLElement;
+    private plot: uPlot | null = null;
+    private drawn: Column[] = [];
+    private point: number | null = null;
+    private following = false;
+    private readonly box = el("div", { class: "plot" });
+    private readonly tip = el("div", { class: "tip", hidden: true });
+    private readonly time = el("span", { class: "legend-time" });
+    private readonly spoken = el("p", { class: "unseen", "aria-live": "polite" });
+    private readonly rows: HTMLButtonElement[];
+    private readonly values: HTMLElement[];
+    private readonly under = el("div", { class: "chart-table" });
+    private readonly opener: HTMLButtonElement;
+
+    constructor(
+        readonly view: ChartView,
+        /** By track. */
+        public columns: Column[],
+        private readonly group: Group,
+    ) {
+        const { words, place } = group;
+        this.values = view.tracks.map(() => el("span", { class: "legend-value" }));
+        this.rows = view.tracks.map((track, i) => {
+            const row = button("", () => this.toggle(i), { class: "legend-row", "aria-pressed": String(this.on(i)) });
+            row.append(el("i", { class: "swatch" }), el("span", { class: "legend-label" }, track.label), this.values[i] as HTMLElement);
+            row.addEventListener("mouseenter", () => this.plot?.setSeries(this.series(i), { focus: true }));
+            row.addEventListener("mouseleave", () => this.plot?.setSeries(null, { focus: true }));
+            return row;
+        });
+        const order = view.stacked ? [...this.rows].reverse() : this.rows;
+        const legend = el("div", { class: "legend" }, el("div", { class: "legend-head" }, this.time), ...order);
+        this.opener = button("", () => this.table(), { class: "quiet", "aria-expanded": "false" });
+        const name = `chart-${view.id}`;
+        this.box.tabIndex = 0;
+        this.box.setAttribute("role", "group");
+        this.box.setAttribute("aria-label", `${view.title}, ${view.axis}. ${words("chart_help")}`);
+        this.box.addEventListener("keydown", (event) => this.key(event));
+        this.box.append(this.tip);
+        this.element = el(
+            "figure",
+            { class: "chart", id: name, tabindex: -1, "aria-labelledby": `${name}-title` },
+            el("figcaption", {}, el("h3", { id: `${name}-title` }, view.title), el("span", { class: "axis" }, view.axis), this.opener),
+            el("div", { class: "chart-body" }, this.box, legend),
+            this.spoken,
+            this.under,
+        );
+        this.opener.textContent = words("show_table");
+        if (place.tables.has(view.id)) this.table();
+    }
+
+    /** Draws at this width, anew if colours may have changed. */
+    draw(width: number, height: number): void {
+        this.plot?.destroy();
+        this.paint();
+        this.plot = new uPlot(this.options(width, height), this.data(), this.box);
+        if (this.point !== null) this.follow(this.point);
+    }
+
+    resize(width: number, height: number): void {
+        if (this.plot && (this.plot.width !== width || this.plot.height !== height)) this.plot.setSize({ width, height });
+    }
+
+    /** The numbers or the shown tracks have changed. */
+    refresh(): void {
+        this.plot?.setData(this.data(), false);
+        this.rescale();
+        if (this.group.place.tables.has(this.view.id)) this.fillTable();
+    }
+
+    /** The shared part of the time axis has changed. */
+    rescale(): void {
+        const [min, max] = this.range();
+        this.plot?.setScale("x", { min, max });
+    }
+
+    destroy(): void {
+        this.plot?.destroy();
+        this.plot = null;
+    }
+
+    /** What is drawn, for whoever checks it: the axis, then by track. */
+    get content(): { at: readonly number[]; columns: Column[]; range: [number, number] } {
+        return { at: this.group.at(), columns: this.drawn, range: this.range() };
+    }
+
+    /** Puts the cursor to a point that another chart's cursor is at; `null` takes it away. */
+    follow(point: number | null): void {
+        this.following = true;
+        this.point = point;
+        const at = point === null ? undefined : this.group.at()[point];
+        if (this.plot) this.plot.setCursor(at === undefined ? { left: -10, top: -10 } : { left: this.plot.valToPos(at, "x"), top: -10 });
+        this.following = false;
+        this.read();
+    }
+
+    private on(track: number): boolean {
+        return !this.group.place.hidden.has(`${this.view.id}/${track}`);
+    }
+
+    private toggle(track: number): void {
+        const key = `${this.view.id}/${track}`;
+        if (!this.group.place.hidden.delete(key)) this.group.place.hidden.add(key);
+        this.rows[track]?.setAttribute("aria-pressed", String(this.on(track)));
+        this.plot?.batch(() => {
+            this.plot?.setSeries(this.series(track), { show: this.on(track) });
+            this.refresh();
+        });
+    }
+
+    /** Stacked areas are painted from the highest, so that each lower one covers its part. */
+    private series(track: number): number {
+        return this.view.stacked ? this.view.tracks.length - track : track + 1;
+    }
+
+    private data(): uPlot.AlignedData {
+        this.drawn = placed(this.view, this.columns, (track) => this.on(track));
+        const columns = this.view.stacked ? [...this.drawn].reverse() : this.drawn;
+        return [this.group.at(), ...columns] as uPlot.AlignedData;
+    }
+
+    private range(): [number, number] {
+        return this.group.place.zoom ?? this.group.span();
+    }
+
+    private options(width: number, height: number): uPlot.Options {
+        const { numbers } = this.group;
+        const { view } = this;
+        const { ink, grid } = ground();
+        const hues = colours(view);
+        const font = `11.5px ${getComputedStyle(document.body).fontFamily}`;
+        const lines = { stroke: grid, width: 1 };
+        const series = view.tracks.map((track, i): uPlot.Series => {
+            const hue = hues[i] as string;
+            const area = view.stacked && !track.dashed;
+            const rhythm = dash(view, i);
+            return {
+                scale: "y",
+                show: this.on(i),
+                stroke: area ? ground().paper : hue,
+                width: area ? 0.75 : track.dashed ? 1.25 : 1.5,
+                ...(area ? { fill: hue } : {}),
+                ...(rhythm && !area ? { dash: rhythm } : {}),
+                points: { show: (u, s, from, to) => to - from < 2 || alone(u.data[s], from, to), size: 4, width: 0, fill: hue },
+            };
+        });
+        if (view.stacked) series.reverse();
+        const bands = ranked(view)
+            ? view.tracks.slice(1).map((_, i): uPlot.Band => ({ series: [i + 2, i + 1], fill: `${hues[i + 1]}1f` }))
+            : [];
+        const space = steps(view.unit);
+        return {
+            width,
+            height,
+            padding: [12, 10, 0, 0],
+            legend: { show: false },
+            focus: { alpha: 0.25 },
+            bands,
+            scales: {
+                x: { time: false, auto: false, range: () => this.range() },
+                y: {
+                    distr: view.logarithmic ? 3 : 1,
+                    range: (_, min, max) => (view.logarithmic ? (min > 0 ? decades(min, max) : [1e-3, 1]) : [0, max > 0 ? max * 1.08 : 1]),
+                },
+            },
+            axes: [
+                {
+                    font, stroke: ink, grid: { show: false }, ticks: { stroke: grid, width: 1, size: 4 }, size: 26, gap: 4,
+                    space: 64, incrs: moments(),
+                    values: (_, splits) => splits.map((it) => numbers.moment(it, this.group.span()[1])),
+                },
+                {
+                    scale: "y", font, stroke: ink, grid: lines, ticks: { show: false }, size: width < 480 ? 58 : 70, gap: 6, space: 34,
+                    ...(space ? { incrs: space } : {}),
+                    values: (_, splits, __, ___, step) => numbers.ticks(view.unit, splits, step, view.logarithmic),
+                },
+            ],
+            series: [{}, ...series],
+            cursor: {
+                y: false,
+                drag: { x: true, y: false, setScale: false, dist: 4 },
+                points: { size: 7, width: 1.5, stroke: ground().paper, fill: (_, s) => hues[view.stacked ? view.tracks.length - s : s - 1] as string },
+                bind: {
+                    dblclick: () => (() => {
+                        this.group.zoom(null);
+                        return null;
+                    }) as uPlot.Cursor.MouseListener,
+                },
+            },
+            hooks: {
+                drawAxes: [(u) => this.drawMarks(u)],
+                setCursor: [(u) => this.cursor(u)],
+                setSelect: [(u) => this.selected(u)],
+            },
+        };
+    }
+
+    private cursor(u: uPlot): void {
+        if (this.following) return;
+        const left = u.cursor.left ?? -1;
+        const point = left < 0 ? null : (u.cursor.idx ?? null);
+        this.hint(u, left);
+        if (point === this.point) return;
+        this.point = point;
+        this.read();
+        this.group.moved(this, point);
+    }
+
+    private selected(u: uPlot): void {
+        const { left, width } = u.select;
+        if (width < 4) return;
+        const range: [number, number] = [u.posToVal(left, "x"), u.posToVal(left + width, "x")];
+        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        this.group.zoom(range);
+    }
+
+    /** Writes the values under the cursor into the legend. */
+    private read(aloud = false): void {
+        const { numbers } = this.group;
+        const at = this.point === null ? undefined : this.group.at()[this.point];
+        const texts = this.columns.map((column) => {
+            const value = this.point === null ? null : column[this.point];
+            return value === null || value === undefined ? (at === undefined ? "" : "–") : numbers.value(this.view.unit, value);
+        });
+        texts.forEach((text, i) => ((this.values[i] as HTMLElement).textContent = text));
+        const moment = at === undefined ? "" : numbers.moment(at, this.group.span()[1]);
+        this.time.textContent = moment;
+        if (aloud) this.spoken.textContent = [moment, ...this.view.tracks.map((track, i) => `${track.label} ${texts[i]}`)].join("; ");
+    }
+
+    /** What happened at a mark that the cursor is close to. */
+    private hint(u: uPlot, left: number): void {
+        const near = left < 0 ? [] : this.group.marks().filter((it) => Math.abs(u.valToPos(it.at, "x") - left) <= NEAR);
+        this.tip.hidden = near.length === 0;
+        if (near.length === 0) return;
+        const lines = near.slice(0, 4).map((it) => el("p", {}, `${character(it.tone)}${it.text}`));
+        if (near.length > 4) lines.push(el("p", {}, `+${near.length - 4}`));
+        this.tip.replaceChildren(...lines);
+        const middle = u.over.offsetLeft + left;
+        const rightward = left < u.over.offsetWidth / 2;
+        this.tip.style.left = rightward ? `${middle + 10}px` : "auto";
+        this.tip.style.right = rightward ? "auto" : `${this.box.clientWidth - middle + 10}px`;
+    }
+
+    private drawMarks(u: uPlot): void {
+        const { ctx, bbox } = u;
+        const scale = devicePixelRatio;
+        const tones = ground().marks;
+        let free = -Infinity;
+        ctx.save();
+        ctx.font = `${10.5 * scale}px ${getComputedStyle(document.body).fontFamily}`;
+        ctx.textAlign = "center";
+        this.group.marks().forEach((mark, i) => {
+            const x = Math.round(u.valToPos(mark.at, "x", true));
+            if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1) return;
+            ctx.strokeStyle = ctx.fillStyle = tones[mark.tone];
+            ctx.lineWidth = scale;
+            ctx.globalAlpha = 0.75;
+            ctx.setLineDash([2 * scale, 3 * scale]);
+            ctx.beginPath();
+            ctx.moveTo(x, bbox.top);
+            ctx.lineTo(x, bbox.top + bbox.height);
+            ctx.stroke();
+            ctx.globalAlpha = 1;
+            if (x - free < 15 * scale) return;
+            free = x;
+            ctx.fillText(String(i + 1), x, bbox.top - 2 * scale);
+        });
+        ctx.restore();
+    }
+
+    private key(event: KeyboardEvent): void {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        const at = this.group.at();
+        const [from, to] = this.range();
+        const first = Math.max(0, at.findIndex((it) => it >= from));
+        let last = at.length - 1;
+        while (last > first && (at[last] as number) > to) last--;
+        const far = event.shiftKey ? 10 : 1;
+        const here = this.point ?? first;
+        const go: Record<string, number> = { ArrowLeft: here - far, ArrowRight: this.point === null ? first : here + far, Home: first, End: last };
+        const next = go[event.key];
+        if (next !== undefined) {
+            const point = Math.max(first, Math.min(last, next));
+            this.follow(point);
+            this.read(true);
+            this.group.moved(this, point);
+            if (this.plot) this.hint(this.plot, this.plot.cursor.left ?? -1);
+        } else if (event.key === "+" || event.key === "=" || event.key === "-" || event.key === "−") {
+            const closer = event.key === "+" || event.key === "=";
+            const around = this.point === null ? (from + to) / 2 : (at[this.point] ?? from);
+            const share = (around - from) / (to - from || 1);
+            const width = (to - from) * (closer ? 0.5 : 2);
+            this.group.zoom([around - width * share, around + width * (1 - share)]);
+        } else if (event.key === "Escape" || event.key === "0") {
+            this.group.zoom(null);
+        } else {
+            return;
+        }
+        event.preventDefault();
+    }
+
+    private paint(): void {
+        const hues = colours(this.view);
+        this.rows.forEach((row, i) => {
+            const swatch = row.firstElementChild as HTMLElement;
+            const area = this.view.stacked && !this.view.tracks[i]?.dashed;
+            const rhythm = dash(this.view, i);
+            swatch.className = `swatch ${area ? "area" : rhythm ? "dashed" : ""}`;
+            swatch.style.color = hues[i] as string;
+        });
+    }
+
+    private table(): void {
+        const { tables } = this.group.place;
+        const open = this.opener.getAttribute("aria-expanded") === "true";
+        if (open) tables.delete(this.view.id);
+        else tables.add(this.view.id);
+        this.opener.setAttribute("aria-expanded", String(!open));
+        this.opener.textContent = this.group.words(open ? "show_table" : "hide_table");
+        if (open) this.under.replaceChildren();
+        else this.fillTable();
+    }
+
+    private fillTable(): void {
+        const [from, to] = this.range();
+        this.under.replaceChildren(valuesTable(this.view, this.columns, this.group.at(), [from, to], this.group.words, this.group.numbers));
+    }
+}
+
+/** Whether what is drawn has points without neighbours, which no line would show. */
+function alone(column: ArrayLike<number | null | undefined> | undefined, from: number, to: number): boolean {
+    if (!column || to - from > 400) return false;
+    for (let i = from; i <= to; i++) {
+        if (column[i] != null && column[i - 1] == null && column[i + 1] == null) return true;
+    }
+    return false;
+}

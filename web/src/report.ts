@@ -1,0 +1,111 @@
+// How does a Document become a page, in whichever of its languages?
+import { block } from "./blocks";
+import { button, choice, el } from "./dom";
+import { Numbers } from "./format";
+import type { Doc, Page } from "./page";
+import { keepingPlace, Place } from "./place";
+import { choose, chosen, type Choice } from "./theme";
+import { told } from "./tone";
+import { type Words, words } from "./words";
+
+export class Report {
+    readonly place = new Place();
+    private lang: string;
+
+    constructor(
+        private readonly root: HTMLElement,
+        private doc: Doc,
+        /** What stands in the bar beside the choices: a live page's state. */
+        private readonly beside: (words: Words) => HTMLElement | null = () => null,
+    ) {
+        this.lang = doc.chosen;
+        this.place.data = doc.data;
+        addEventListener("hashchange", () => this.place.goToAddress());
+    }
+
+    get page(): Page {
+        return this.doc.pages.find((it) => it.lang === this.lang) ?? (this.doc.pages[0] as Page);
+    }
+
+    /** All pages, one per language. */
+    get pages(): Page[] {
+        return this.doc.pages;
+    }
+
+    /** Draws all of it for the first time. */
+    start(): void {
+        this.draw();
+        this.place.goToAddress();
+    }
+
+    /** Another Document of the same run: what the reader chose stays. */
+    replace(doc: Doc): void {
+        this.doc = doc;
+        this.place.data = doc.data;
+        keepingPlace(() => this.draw());
+    }
+
+    private draw(): void {
+        const { page } = this;
+        const say = words(page.words);
+        const context = { page, words: say, numbers: new Numbers(page.lang, say), place: this.place };
+        document.documentElement.lang = page.lang;
+        document.title = page.title;
+        const sections = page.sections.map((it) =>
+            el(
+                "section",
+                { id: it.id, tabindex: -1, "aria-labelledby": `${it.id}-heading` },
+                el("h2", { id: `${it.id}-heading` }, it.heading),
+                ...it.blocks.map((one) => block(one, context)),
+            ),
+        );
+        const contents = page.sections.map((it) => el("li", {}, el("a", { href: `#${it.id}` }, it.heading)));
+        this.root.replaceChildren(
+            el("a", { class: "skip", href: "#answer" }, say("skip")),
+            this.bar(page, say),
+            el(
+                "main",
+                {},
+                el(
+                    "header",
+                    { class: "head" },
+                    el("p", { class: "title" }, page.title),
+                    el("h1", { id: "question" }, page.question || page.title),
+                    el("p", { id: "answer", class: `answer ${page.answer.tone}`, tabindex: -1 }, ...told(page.answer.tone, say), page.answer.text),
+                    el("ul", { class: "facts-line" }, ...page.facts.map((it) => el("li", {}, it))),
+                ),
+                el("nav", { class: "contents", "aria-label": say("contents") }, el("h2", {}, say("contents")), el("ol", {}, ...contents)),
+                el("div", { class: "sections" }, ...sections),
+            ),
+        );
+    }
+
+    private bar(page: Page, say: Words): HTMLElement {
+        const languages = this.doc.pages.map((it) => {
+            const other = button(it.language, () => this.speak(it.lang), { id: `in-${it.lang}`, lang: it.lang, "aria-pressed": String(it === page) });
+            return other;
+        });
+        return el(
+            "div",
+            { class: "bar" },
+            this.beside(say),
+            el("span", { class: "gap" }),
+            languages.length > 1 && el("div", { class: "languages", role: "group", "aria-label": say("language") }, ...languages),
+            themes(say),
+            button(say("print"), () => print(), { class: "print", id: "print" }),
+        );
+    }
+
+    private speak(lang: string): void {
+        this.lang = lang;
+        keepingPlace(() => this.draw());
+    }
+}
+
+/** The choice between light and dark. */
+export function themes(say: Words): HTMLElement {
+    const options: [Choice, string][] = [["auto", say("theme_auto")], ["light", say("theme_light")], ["dark", say("theme_dark")]];
+    const it = choice(say("theme"), options, chosen(), (value) => choose(value as Choice));
+    it.querySelector("select")?.setAttribute("id", "theme");
+    return it;
+}

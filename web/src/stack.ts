@@ -1,0 +1,37 @@
+// What do tracks look like on top of each other?
+import type { ChartView, Column } from "./page";
+
+/** Columns as they are drawn: where tracks are stacked, each stands on the shown ones before it; dashed ones, and those of
+ *  other charts, stand by themselves. Zero and less has no place on a logarithmic axis, and is left out there. */
+export function placed(it: ChartView, columns: Column[], shown: (track: number) => boolean): Column[] {
+    if (it.logarithmic) return columns.map((column) => column.map((value) => (value !== null && value > 0 ? value : null)));
+    if (!it.stacked) return columns;
+    const floor: Column = new Array<number | null>(columns[0]?.length ?? 0).fill(null);
+    return columns.map((column, track) => {
+        if (it.tracks[track]?.dashed) return column;
+        if (!shown(track)) return column.map(() => null);
+        return column.map((value, i) => {
+            const below = floor[i] ?? null;
+            return (floor[i] = value === null ? below : (below ?? 0) + value);
+        });
+    });
+}
+
+/** Bounds of a logarithmic axis: the next 1, 2 or 5 times a power of ten on either side, at least a decade apart. */
+export function decades(min: number, max: number): [number, number] {
+    const down = (value: number) => step(value, [5, 2, 1], (it) => it <= value * 1.000001);
+    const up = (value: number) => step(value, [1, 2, 5, 10], (it) => it >= value * 0.999999);
+    let [low, high] = [down(min), up(max)];
+    if (high / low < 9.99) {
+        const middle = Math.sqrt(low * high);
+        low = down(middle / 3.2);
+        high = Math.max(up(middle * 3.2), high);
+    }
+    return [low, high];
+}
+
+function step(value: number, factors: number[], fits: (it: number) => boolean): number {
+    const power = 10 ** Math.floor(Math.log10(value) + 1e-9);
+    const found = factors.find((it) => fits(it * power)) ?? 1;
+    return found * power;
+}

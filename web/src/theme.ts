@@ -1,0 +1,54 @@
+// Light or dark?
+//
+// `data-theme` on the root says what holds now, so that style sheet and canvases agree, also on paper.
+export type Choice = "auto" | "light" | "dark";
+
+const KEY = "pgdyno-theme";
+const system = matchMedia("(prefers-color-scheme: dark)");
+const heard = new Set<() => void>();
+let choice: Choice = stored();
+let paper = false;
+
+export const dark = () => document.documentElement.dataset["theme"] === "dark";
+export const chosen = () => choice;
+
+/** Calls back whenever what holds has changed. */
+export function onTheme(changed: () => void): () => void {
+    heard.add(changed);
+    return () => heard.delete(changed);
+}
+
+export function choose(next: Choice): void {
+    choice = next;
+    try {
+        localStorage.setItem(KEY, next);
+    } catch {
+        // Where nothing can be stored, the choice holds until the page is closed.
+    }
+    apply();
+}
+
+/** Paper is light. */
+export function onPaper(now: boolean): void {
+    paper = now;
+    apply();
+}
+
+function apply(): void {
+    const next = !paper && (choice === "dark" || (choice === "auto" && system.matches)) ? "dark" : "light";
+    if (document.documentElement.dataset["theme"] === next) return;
+    document.documentElement.dataset["theme"] = next;
+    heard.forEach((changed) => changed());
+}
+
+function stored(): Choice {
+    try {
+        const it = localStorage.getItem(KEY);
+        return it === "light" || it === "dark" ? it : "auto";
+    } catch {
+        return "auto";
+    }
+}
+
+system.addEventListener("change", apply);
+apply();

@@ -1,0 +1,37 @@
+// What are a chart's numbers, for those who cannot see it or want them exactly?
+import { button, el } from "./dom";
+import type { Numbers } from "./format";
+import type { ChartView, Column } from "./page";
+import { scrolled } from "./table";
+import type { Words } from "./words";
+
+const AT_ONCE = 120;
+
+/** The points within `[from, to]`; more of them on demand, so that hours do not stall the page. */
+export function valuesTable(view: ChartView, columns: Column[], at: number[], [from, to]: [number, number], words: Words, numbers: Numbers): HTMLElement {
+    const points = at.flatMap((moment, i) => (moment >= from && moment <= to ? [i] : []));
+    const body = el("tbody");
+    const longest = at[at.length - 1] ?? 0;
+    const more = button(words("more_rows"), () => add(), { class: "quiet" });
+    let done = 0;
+    const add = () => {
+        for (const i of points.slice(done, done + AT_ONCE)) {
+            const cells = columns.map((column) => {
+                const value = column[i];
+                return el("td", { class: "numeric" }, value === null || value === undefined ? "–" : numbers.value(view.unit, value));
+            });
+            body.append(el("tr", {}, el("th", { scope: "row", class: "numeric" }, numbers.moment(at[i] as number, longest)), ...cells));
+        }
+        done += AT_ONCE;
+        more.hidden = done >= points.length;
+    };
+    add();
+    const table = el(
+        "table",
+        {},
+        el("caption", {}, `${view.title}, ${view.axis}`),
+        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, words("time")), ...view.tracks.map((it) => el("th", { scope: "col", class: "numeric" }, it.label)))),
+        body,
+    );
+    return el("div", { class: "table" }, scrolled(table, view.title), more);
+}

@@ -1,0 +1,204 @@
+// What would a rich page look like, in two languages, with every block and hours of points?
+//
+// Invented from a seed: nothing here was measured. Real runs are drawn too; these reach what they happen not to have.
+import type { Block, ChartView, Column, Doc, Line, Mark, Page, TrialData, Unit } from "../src/page";
+import { type Lang, pageWords } from "./vocabulary";
+
+export interface Wish {
+    seed?: number;
+    points?: number;
+    trials?: number;
+    /** Put wherever text of foreign origin can stand. */
+    foreign?: string;
+    live?: boolean;
+}
+
+/** Uniform in 0..1, the same for the same seed (mulberry32). */
+function chance(seed: number): () => number {
+    let state = seed >>> 0;
+    return () => {
+        state = (state + 0x6d2b79f5) >>> 0;
+        let it = Math.imul(state ^ (state >>> 15), 1 | state);
+        it = (it + Math.imul(it ^ (it >>> 7), 61 | it)) ^ it;
+        return ((it ^ (it >>> 14)) >>> 0) / 2 ** 32;
+    };
+}
+
+const line = (text: string, tone: Line["tone"] = "plain"): Line => ({ text, tone });
+
+interface Sketch {
+    id: string;
+    unit: Unit;
+    title: [string, string];
+    axis: [string, string];
+    tracks: [label: string, level: number, dashed?: boolean][];
+    logarithmic?: boolean;
+    stacked?: boolean;
+}
+
+const SKETCHES: Sketch[] = [
+    { id: "rate", unit: "per_second", title: ["Throughput", "Пропускная способность"], axis: ["transactions per second", "транзакций в секунду"], tracks: [["offered", 4200, true], ["delivered", 4150], ["select_book", 3100], ["set_price", 1050]] },
+    { id: "response", unit: "seconds", title: ["Response time", "Время ответа"], axis: ["from the intended start", "от намеченного начала"], logarithmic: true, tracks: [["p50", 0.0009], ["p90", 0.0021], ["p99", 0.0094], ["p99.9", 0.034], ["max", 0.11]] },
+    { id: "response_by_operation", unit: "seconds", title: ["Response time by operation", "Время ответа по операциям"], axis: ["median and p99", "медиана и p99"], logarithmic: true, tracks: [["select_book p50", 0.0008], ["select_book p99", 0.006], ["set_price p50", 0.0016], ["set_price p99", 0.019]] },
+    { id: "failures", unit: "per_second", title: ["Failures", "Отказы"], axis: ["per second", "в секунду"], stacked: true, tracks: [["40001 serialization_failure", 4], ["40P01 deadlock_detected", 1.2], ["57014 query_canceled", 0.3]] },
+    { id: "in_flight", unit: "count", title: ["In flight and backlog", "В работе и в очереди"], axis: ["transactions", "транзакции"], tracks: [["in flight", 61], ["waited for a client", 14]] },
+    { id: "pooler", unit: "count", title: ["Pooler", "Пулер"], axis: ["clients and servers", "клиенты и серверы"], tracks: [["clients active", 40], ["clients waiting", 18], ["servers active", 19], ["servers idle", 1]] },
+    { id: "processors", unit: "processors", title: ["Processors", "Процессоры"], axis: ["processors", "процессоры"], tracks: [["postgres", 0.93], ["pgbouncer", 0.41], ["quota of postgres", 1, true], ["host", 1.74]] },
+    { id: "disk", unit: "bytes_per_second", title: ["Disk", "Диск"], axis: ["read and written", "чтение и запись"], tracks: [["postgres read", 3.1e6], ["postgres written", 2.2e7]] },
+    { id: "waits", unit: "count", title: ["What active sessions wait for", "Чего ждут активные сеансы"], axis: ["sessions", "сеансы"], stacked: true, tracks: [["running", 6], ["LWLock:WALWrite", 4], ["IO:WALSync", 3], ["Lock:transactionid", 2], ["Client:ClientRead", 1.4], ["IO:DataFileRead", 0.8]] },
+    { id: "replication_lag", unit: "bytes", title: ["Replication lag", "Отставание реплик"], axis: ["bytes not yet replayed", "ещё не применено, байты"], tracks: [["replica 1", 4.1e5], ["replica 2", 1.9e6]] },
+    { id: "send_lag", unit: "seconds", title: ["Send lag of the generator", "Опоздание отправки"], axis: ["from the intended start to the send", "от намеченного начала до отправки"], logarithmic: true, tracks: [["p50", 8e-7], ["p99", 2.6e-5], ["max", 4e-4]] },
+];
+
+export function invented(wish: Wish = {}): Doc {
+    const { seed = 7, points = 300, trials = 3, foreign = "", live = false } = wish;
+    const random = chance(seed);
+    const data: TrialData[] = Array.from({ length: trials }, () => trial(points, random));
+    const pages = (["en", "ru"] as const).map((lang) => page(lang, data, foreign));
+    return { format: 1, chosen: "en", pages, data, live: live ? { events: "/runs/invented/events" } : null };
+}
+
+/** One point of every track, for growing. */
+export function grownPoint(doc: Doc, trial: number, seed: number): { trial: number; at: number[]; charts: number[][][]; marks: Mark[] } {
+    const random = chance(seed);
+    const data = doc.data[trial] as TrialData;
+    const at = [(data.at[data.at.length - 1] ?? -1) + data.bin];
+    const charts = SKETCHES.map((sketch) => sketch.tracks.map(([, level]) => [level * (0.8 + 0.4 * random())]));
+    return { trial, at, charts, marks: [] };
+}
+
+function trial(points: number, random: () => number): TrialData {
+    const at = Array.from({ length: points }, (_, i) => i);
+    const charts = SKETCHES.map((sketch) => sketch.tracks.map(([, level, dashed]) => column(points, level, dashed === true, random)));
+    return { bin: 1, at, charts };
+}
+
+function column(points: number, level: number, steady: boolean, random: () => number): Column {
+    const phase = random() * 6;
+    const gap = Math.floor(points * (0.2 + 0.5 * random()));
+    return Array.from({ length: points }, (_, i) => {
+        if (steady) return level;
+        if (i >= gap && i < gap + 2) return null;
+        const fault = i > points * 0.62 && i < points * 0.68 ? 2.4 : 1;
+        return level * fault * (1 + 0.12 * Math.sin(i / 17 + phase)) * (0.85 + 0.3 * random());
+    });
+}
+
+function page(lang: Lang, data: TrialData[], foreign: string): Page {
+    const ru = lang === "ru";
+    const say = (en: string, russian: string) => (ru ? russian : en);
+    const i = ru ? 1 : 0;
+    const views = SKETCHES.map((it): ChartView => ({
+        id: it.id,
+        title: it.title[i],
+        unit: it.unit,
+        axis: it.axis[i],
+        logarithmic: it.logarithmic ?? false,
+        stacked: it.stacked ?? false,
+        tracks: it.tracks.map(([label, , dashed]) => ({ label: label + foreign, dashed: dashed ?? false })),
+    }));
+    const marks = (points: number): Mark[] => [
+        { at: Math.floor(points * 0.15), text: `postgres: checkpoint starting: time${foreign}`, tone: "faint" },
+        { at: Math.floor(points * 0.62), text: `pgbouncer: no more connections allowed (max_client_conn)${foreign}`, tone: "doubt" },
+        { at: Math.floor(points * 0.64), text: `postgres: FATAL: sorry, too many clients already (×37)${foreign}`, tone: "bad" },
+    ];
+    const columns = (...all: [string, boolean][]) => all.map(([heading, numeric]) => ({ heading, numeric, dispensable: 0 }));
+    const blocks: [string, string, string, Block[]][] = [
+        ["stack", "What was measured", "Что измерялось", [
+            {
+                kind: "drawing",
+                alternative: say("The generator reaches PostgreSQL through PgBouncer, where clients wait.", "Нагрузка идёт через PgBouncer, в котором ждут клиенты."),
+                nodes: [
+                    { heading: "pgdyno", lines: [line(say("open model, 4200/s", "открытая модель, 4200/с")), line(say("100 clients", "100 клиентов"))], load: 0.21, tone: "plain" },
+                    { heading: `PgBouncer 1.18${foreign}`, lines: [line("transaction, 20"), line(say("queue: 18 clients, 4.1 ms", "очередь: 18 клиентов, 4,1 мс"), "doubt"), line(say("1 processor", "1 процессор"))], load: 0.41, tone: "doubt" },
+                    { heading: "PostgreSQL 15.8", lines: [line("shared_buffers 256 MiB"), line(say("0.93 of 1 processor; throttled 31 % of the time", "0,93 из 1 процессора; придержан 31 % времени"), "bad"), line(say("400 MiB of memory", "400 МиБ памяти"))], load: 0.93, tone: "bad" },
+                ],
+                hops: ["TCP, TLS 1.3", say("Unix socket", "сокет Unix")],
+            },
+        ]],
+        ["operations", "By operation", "По операциям", [
+            {
+                kind: "table",
+                caption: say("Response time from the intended start, ms", "Время ответа от намеченного начала, мс"),
+                columns: columns([say("operation", "операция"), false], [say("offered", "предложено"), true], [say("delivered", "выполнено"), true], ["p50", true], ["p90", true], ["p99", true], ["p99.9", true], [say("failures", "отказы"), true]),
+                rows: [
+                    { cells: [`select_book${foreign}`, "31 002", "31 000", "0.81", "1.92", "6.10", "22.4", "2"], tone: "plain", baseline: false },
+                    { cells: ["set_price", "10 334", "10 298", "1.62", "4.02", "19.3", "64.1", "36"], tone: "doubt", baseline: false },
+                ],
+                notes: [["", line(say("A quantile with fewer than ten samples beyond it is not shown.", "Квантиль, за которым меньше десяти измерений, не показан."), "faint")]],
+            },
+        ]],
+        ["matrix", "The matrix", "Матрица", [
+            {
+                kind: "table",
+                caption: say("By pool mode", "По режимам пула"),
+                columns: columns([say("cell", "ячейка"), false], [say("throughput, 1/s", "пропускная способность, 1/с"), true], ["95 %", true], [say("ratio", "отношение"), true], [say("verdict", "приговор"), false]),
+                rows: [
+                    { cells: ["session, 20", "2 104", "2 080–2 131", "1", ""], tone: "plain", baseline: true },
+                    { cells: ["transaction, 20", "4 150", "4 088–4 204", "1.97", say("faster", "быстрее")], tone: "good", baseline: false },
+                    { cells: ["statement, 20", "2 130", "2 010–2 266", "1.01", say("no evidence", "различие не доказано")], tone: "faint", baseline: false },
+                    { cells: ["session, 5", "590", "571–604", "0.28", say("slower", "медленнее")], tone: "bad", baseline: false },
+                ],
+                notes: [],
+            },
+            {
+                kind: "heat",
+                caption: say("Throughput beside the baseline", "Пропускная способность рядом с базой"),
+                across: [say("clients", "клиенты"), ["8", "50", "100", "200"]],
+                down: [say("pool mode", "режим пула"), ["session", "transaction", "statement"]],
+                cells: [0, -0.12, -0.5, -1, 0.2, 0.55, 0.9, 1, 0.18, 0.5, null, 0.97].map((shade, n) => ({ text: shade === null ? "" : (2104 * (1 + shade)).toFixed(0), shade, baseline: n === 0 })),
+            },
+        ]],
+        ["charts", "Over time", "Во времени", [
+            {
+                kind: "charts",
+                chosen: Math.min(1, data.length - 1),
+                trials: data.map((one, n) => ({
+                    name: line(`transaction, 20 · ${n + 1}${foreign}`, n === 2 ? "bad" : "plain"),
+                    charts: views,
+                    marks: marks(one.at.length),
+                })),
+            },
+        ]],
+        ["findings", "Findings", "Выводы", [
+            {
+                kind: "findings",
+                findings: [
+                    {
+                        line: line(say("PostgreSQL was held back by its quota: it was throttled 31 % of the time, and response time rose with it.", "PostgreSQL упёрся в квоту: он был придержан 31 % времени, и время ответа росло вместе с этим."), "bad"),
+                        table: null,
+                        evidence: [
+                            { text: say("processors, trial 3", "процессоры, измерение 3"), section: "charts", trial: Math.min(2, data.length - 1), chart: "processors" },
+                            { text: say("the matrix", "матрица"), section: "matrix", trial: null, chart: null },
+                        ],
+                    },
+                    { line: line(`${say("Clients waited in PgBouncer for a server", "Клиенты ждали сервера в PgBouncer")}${foreign}`, "doubt"), table: null, evidence: [{ text: say("pooler, trial 1", "пулер, измерение 1"), section: "charts", trial: 0, chart: "pooler" }] },
+                ],
+            },
+        ]],
+        ["doubts", "Doubts and limits", "Сомнения и границы", [
+            { kind: "list", items: [line(say("Memory was not limited: the controller is missing.", "Память не ограничена: нет контроллера."), "doubt"), line(say("Trial 3 is invalid: the generator was late.", "Измерение 3 недостоверно: генератор опаздывал."), "bad")] },
+        ]],
+        ["stand", "The test stand", "Стенд", [
+            { kind: "facts", facts: [[say("host", "хост"), `bench-1${foreign}`], [say("kernel", "ядро"), "Linux 6.1.0"], [say("processors", "процессоры"), "2 × AMD EPYC 7763"], ["PostgreSQL", "15.8 (Debian 15.8-0+deb12u1)"]] },
+            { kind: "code", name: `postgresql.conf${foreign}`, text: `shared_buffers = 256MB\nmax_connections = 100\n${foreign}`, folded: true },
+        ]],
+        ["repeat", "To repeat it", "Как повторить", [
+            { kind: "text", ...line(say("The same seed makes the same arrivals.", "То же зерно даёт те же заявки.")) },
+            { kind: "code", name: "", text: `pgdyno run experiments/001-pool-modes/experiment.yaml --seed 42 ${foreign}`.trim(), folded: false },
+        ]],
+    ];
+    return {
+        lang,
+        language: ru ? "Русский" : "English",
+        title: `001-pool-modes 2026-11-21${foreign}`,
+        question: say("How does the mode of the pool change what the database delivers?", "Как режим пула меняет то, что успевает база?") + foreign,
+        answer: line(
+            say("Transaction mode delivers 1.97 times as much as session mode: 4 150 transactions per second (95 %: 4 088 to 4 204), valid.", "В режиме транзакций выполняется в 1,97 раза больше, чем в режиме сеансов: 4 150 транзакций в секунду (95 %: от 4 088 до 4 204), достоверно."),
+            "good",
+        ),
+        facts: ["2026-11-21 14:07 UTC", say("seed 42", "зерно 42"), say("12 cells, 36 trials", "12 ячеек, 36 измерений"), say("48 min", "48 мин")],
+        sections: blocks.map(([id, en, russian, all]) => ({ id, heading: say(en, russian), blocks: all })),
+        words: pageWords(lang),
+    };
+}

@@ -1,0 +1,92 @@
+// What are the words of a page in both languages?
+//
+// For invented pages; real ones bring their own, by the same keys.
+import { LIVE_WORDS, PAGE_WORDS, RUNS_WORDS } from "../src/words";
+
+type Spoken = [key: string, en: string, ru: string];
+
+const SPOKEN: Spoken[] = [
+    ["skip", "Skip to the answer", "К ответу"],
+    ["contents", "Contents", "Содержание"],
+    ["language", "Language", "Язык"],
+    ["theme", "Theme", "Тема"],
+    ["theme_auto", "as the system", "как в системе"],
+    ["theme_light", "light", "светлая"],
+    ["theme_dark", "dark", "тёмная"],
+    ["print", "Print", "Печать"],
+    ["good", "good", "хорошо"],
+    ["doubt", "doubtful", "сомнительно"],
+    ["bad", "bad", "плохо"],
+    ["baseline", "baseline", "база сравнения"],
+    ["trial", "Trial", "Измерение"],
+    ["zoom_out", "Zoom out", "Показать всё"],
+    [
+        "chart_help",
+        "Drag to zoom, double click or Escape to zoom out; arrow keys move the cursor, + and − zoom",
+        "Выделите мышью, чтобы приблизить; двойной щелчок или Escape – показать всё; стрелки двигают курсор, + и − меняют масштаб",
+    ],
+    ["time", "Time", "Время"],
+    ["show_table", "Show table", "Показать таблицу"],
+    ["hide_table", "Hide table", "Скрыть таблицу"],
+    ["more_rows", "More rows", "Ещё строки"],
+    ["marks", "Events", "События"],
+    ["evidence", "Evidence", "Основание"],
+    ["lower", "lower", "ниже"],
+    ["same", "the same", "так же"],
+    ["higher", "higher", "выше"],
+    ["copy", "Copy", "Копировать"],
+    ["copied", "Copied", "Скопировано"],
+    ["s", "s", "с"],
+    ["ms", "ms", "мс"],
+    ["us", "µs", "мкс"],
+    ["b", "B", "Б"],
+    ["kib", "KiB", "КиБ"],
+    ["mib", "MiB", "МиБ"],
+    ["gib", "GiB", "ГиБ"],
+    ["tib", "TiB", "ТиБ"],
+    ["per_second", "/s", "/с"],
+    ["thousand", "k", "тыс."],
+    ["million", "M", "млн"],
+    ["live", "running", "идёт"],
+    ["connecting", "connecting…", "подключение…"],
+    ["lost", "connection lost, trying again", "связь потеряна, пробуем снова"],
+    ["ended", "ended", "завершён"],
+    ["stop", "Stop the run", "Остановить прогон"],
+    ["stop_sure", "Stop it? What was measured is kept.", "Остановить? Измеренное сохранится."],
+    ["stop_no", "Let it run", "Не останавливать"],
+    ["stopping", "stopping…", "останавливается…"],
+    ["stop_failed", "could not be stopped", "остановить не удалось"],
+    ["title", "Runs", "Прогоны"],
+    ["filter", "Filter", "Поиск"],
+    ["experiment", "Experiment", "Эксперимент"],
+    ["state", "State", "Состояние"],
+    ["all", "all", "все"],
+    ["run", "Run", "Прогон"],
+    ["begun", "Begun", "Начат"],
+    ["cells", "Cells", "Ячейки"],
+    ["trials", "Trials", "Измерения"],
+    ["size", "Size", "Размер"],
+    ["headline", "Answer", "Ответ"],
+    ["compare", "Compare", "Сравнить"],
+    ["compare_help", "Tick two or more runs; the first one ticked is the baseline.", "Отметьте два прогона или больше; первый отмеченный – база сравнения."],
+    ["select", "Select", "Выбрать"],
+    ["base", "baseline", "база сравнения"],
+    ["none", "No run is like that.", "Таких прогонов нет."],
+    ["reload", "Reload", "Обновить"],
+];
+
+export type Lang = "en" | "ru";
+
+/** Those of a page, a growing one included. */
+export const pageWords = (lang: Lang) => pick(lang, [...PAGE_WORDS, ...LIVE_WORDS]);
+
+/** Those of the list of runs. */
+export const runsWords = (lang: Lang) => Object.fromEntries(pick(lang, RUNS_WORDS));
+
+function pick(lang: Lang, keys: readonly string[]): [string, string][] {
+    return keys.map((key) => {
+        const found = SPOKEN.find(([name]) => name === key);
+        if (!found) throw new Error(`${key} has no words`);
+        return [key, found[lang === "en" ? 1 : 2]];
+    });
+}

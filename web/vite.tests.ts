@@ -1,0 +1,17 @@
+// How do the tests become programs that Node runs?
+import { defineConfig } from "vite";
+
+export default defineConfig({
+    build: {
+        ssr: true,
+        target: "node18",
+        outDir: "test/out",
+        emptyOutDir: false,
+        copyPublicDir: false,
+        rollupOptions: {
+            input: { shots: "test/shots.ts" },
+            output: { entryFileNames: "[name].mjs", chunkFileNames: "chunk-[name].mjs" },
+        },
+    },
+    ssr: { external: ["playwright-core"], noExternal: [] },
+});
