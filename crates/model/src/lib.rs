@@ -14,6 +14,7 @@ pub mod objective;
 pub mod observation;
 pub mod plan;
 mod record;
+pub mod rows;
 mod schedule;
 pub mod stop;
 pub mod summary;

@@ -1,0 +1,213 @@
+//! Which values does row n of a feed hold?
+//!
+//! Rows lie in bytes that may be a mapped file far larger than memory: only every [`Layout::STEP`]th row's place is kept.
+//! Reading a row copies and allocates nothing.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A table of texts; cheap to clone.
+#[derive(Clone)]
+pub struct Rows {
+    bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    layout: Arc<Layout>,
+}
+
+/// Where rows lie in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub form: Form,
+    /// By place in a row; at least one.
+    pub columns: Vec<String>,
+    pub count: u64,
+    /// Where rows 0, [`Layout::STEP`], 2 × [`Layout::STEP`], … begin.
+    pub marks: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A line each, its end `\n` or `\r\n`; every line has a field by column, and none of them is quoted.
+    Lines { delimiter: u8 },
+    /// Each field behind its length, as four bytes, the least significant first.
+    Packed,
+}
+
+impl Layout {
+    /// Rows between two that are marked: a draw passes over half as many on average.
+    pub const STEP: u64 = 32;
+
+    /// Of no rows yet.
+    pub fn new(form: Form, columns: Vec<String>) -> Layout {
+        Layout { form, columns, count: 0, marks: Vec::new() }
+    }
+
+    /// Counts one more row, which begins at `offset`.
+    pub fn push(&mut self, offset: u64) {
+        if self.count.is_multiple_of(Layout::STEP) {
+            self.marks.push(offset);
+        }
+        self.count += 1;
+    }
+}
+
+impl Rows {
+    /// `layout` must be that of these bytes.
+    pub fn new(bytes: Arc<dyn AsRef<[u8]> + Send + Sync>, layout: Layout) -> Rows {
+        Rows { bytes, layout: Arc::new(layout) }
+    }
+
+    pub fn len(&self) -> u64 {
+        self.layout.count
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.layout.count == 0
+    }
+
+    pub fn columns(&self) -> &[String] {
+        &self.layout.columns
+    }
+
+    /// The fields of row `n`, by column.
+    ///
+    /// # Panics
+    /// There must be so many rows. A mapped file that somebody changes meanwhile gives other fields, or empty ones.
+    #[inline]
+    pub fn row(&self, n: u64) -> Fields<'_> {
+        assert!(n < self.layout.count, "row {n} of {}", self.layout.count);
+        let mut at = self.layout.marks[(n / Layout::STEP) as usize] as usize;
+        let bytes = (*self.bytes).as_ref();
+        for _ in 0..n % Layout::STEP {
+            at = self.after(bytes, at);
+        }
+        let rest = bytes.get(at..).unwrap_or_default();
+        let (rest, delimiter) = match self.layout.form {
+            Form::Lines { delimiter } => (line(rest), Some(delimiter)),
+            Form::Packed => (rest, None),
+        };
+        Fields { rest, delimiter, left: self.layout.columns.len() }
+    }
+
+    /// Where the row after the one at `at` begins.
+    fn after(&self, bytes: &[u8], at: usize) -> usize {
+        let rest = bytes.get(at..).unwrap_or_default();
+        match self.layout.form {
+            Form::Lines { .. } => {
+                at + rest.iter().position(|it| *it == b'\n').map_or(rest.len(), |it| it + 1)
+            }
+            Form::Packed => {
+                let mut fields = Fields { rest, delimiter: None, left: self.layout.columns.len() };
+                fields.by_ref().for_each(drop);
+                bytes.len() - fields.rest.len()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Rows({} of {:?})", self.layout.count, self.layout.columns)
+    }
+}
+
+/// Without its end.
+fn line(rest: &[u8]) -> &[u8] {
+    let end = rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len());
+    rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end])
+}
+
+/// The fields of one row, first to last: one by column.
+#[derive(Clone, Debug)]
+pub struct Fields<'a> {
+    rest: &'a [u8],
+    /// `None` for what is packed.
+    delimiter: Option<u8>,
+    left: usize,
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        self.left = self.left.checked_sub(1)?;
+        let (field, rest) = match self.delimiter {
+            Some(delimiter) => {
+                let end = self.rest.iter().position(|it| *it == delimiter).unwrap_or(self.rest.len());
+                (&self.rest[..end], self.rest.get(end + 1..).unwrap_or_default())
+            }
+            None => {
+                let (length, rest) = self.rest.split_first_chunk().unwrap_or((&[0; 4], &[]));
+                rest.split_at((u32::from_le_bytes(*length) as usize).min(rest.len()))
+            }
+        };
+        self.rest = rest;
+        Some(field)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packed(rows: &[[&str; 2]]) -> Rows {
+        let (mut bytes, mut layout) = (Vec::new(), Layout::new(Form::Packed, vec!["a".into(), "b".into()]));
+        for row in rows {
+            layout.push(bytes.len() as u64);
+            for it in row {
+                bytes.extend((it.len() as u32).to_le_bytes());
+                bytes.extend(it.as_bytes());
+            }
+        }
+        Rows::new(Arc::new(bytes), layout)
+    }
+
+    fn lines(text: &str, delimiter: u8) -> Rows {
+        let mut layout = Layout::new(Form::Lines { delimiter }, vec!["a".into(), "b".into()]);
+        let mut at = 0;
+        for it in text.split_inclusive('\n') {
+            layout.push(at);
+            at += it.len() as u64;
+        }
+        Rows::new(Arc::new(text.to_owned().into_bytes()), layout)
+    }
+
+    fn all(rows: &Rows) -> Vec<String> {
+        let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
+        (0..rows.len()).map(|n| rows.row(n).map(text).collect::<Vec<_>>().join("|")).collect()
+    }
+
+    #[test]
+    fn rows_are_found() {
+        for (rows, expected) in [
+            (lines("1,x\n2,y\n", b','), "1|x 2|y"),
+            (lines("1\tx\r\n2\t\r\n", b'\t'), "1|x 2|"),
+            (lines("1,x", b','), "1|x"),
+            // What has changed since is not what it was, and does no harm.
+            (lines("1\n,2,3\n", b','), "1| |2"),
+            (packed(&[["1", "x"], ["", "a\nb,c"]]), "1|x |a\nb,c"),
+            (packed(&[]), ""),
+        ] {
+            assert_eq!(all(&rows).join(" "), expected);
+        }
+    }
+
+    #[test]
+    fn the_last_of_many_is_found() {
+        let many: Vec<[String; 2]> = (0..1000).map(|n| [n.to_string(), "x".repeat(n % 7)]).collect();
+        let borrowed: Vec<[&str; 2]> = many.iter().map(|it| [it[0].as_str(), it[1].as_str()]).collect();
+        let text: String = many.iter().map(|it| format!("{},{}\n", it[0], it[1])).collect();
+        for rows in [packed(&borrowed), lines(&text, b',')] {
+            let expected: Vec<String> = many.iter().map(|it| it.join("|")).collect();
+            assert_eq!(all(&rows), expected);
+        }
+    }
+
+    #[test]
+    fn damaged_lengths_do_no_harm() {
+        let layout = Layout { count: 2, marks: vec![0], ..Layout::new(Form::Packed, vec!["a".into()]) };
+        let rows = Rows::new(Arc::new(vec![255, 255, 255, 255, 7]), layout);
+        assert_eq!(rows.row(0).collect::<Vec<_>>(), [&[7]]);
+        assert_eq!(rows.row(1).collect::<Vec<_>>(), [&[] as &[u8]]);
+    }
+}
