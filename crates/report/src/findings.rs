@@ -1,15 +1,22 @@
-//! How are findings told in a terminal?
+//! How are findings told?
 //!
 //! What must be known before the rest can be read comes first. Findings of one kind are one paragraph or one table, so that
 //! twenty cells are not twenty paragraphs; as data each finding stands for itself.
 
 use crate::lang::{Label, Lang};
-use crate::matrix::names;
+use crate::matrix::{Style, between, names};
+use crate::page::text::shown;
+use crate::page::{Column, Line, Link, Row, Table, Told, Tone};
 use model::finding::Finding;
 use model::matrix::{Matrix, Verdict};
 
-/// Paragraphs not wider than `width` columns, and tables; empty without findings.
-pub fn text(findings: &[Finding], matrix: &Matrix, width: usize, lang: &dyn Lang) -> String {
+/// One by kind. `evidence`: where that of findings of one kind is, of which there is at least one.
+pub fn told(
+    findings: &[Finding],
+    matrix: &Matrix,
+    lang: &dyn Lang,
+    evidence: &dyn Fn(&[&Finding]) -> Vec<Link>,
+) -> Vec<Told> {
     let names = names(matrix);
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.sort_by_key(|it| rank(it));
@@ -21,14 +28,37 @@ pub fn text(findings: &[Finding], matrix: &Matrix, width: usize, lang: &dyn Lang
             None => groups.push((key, vec![finding])),
         }
     }
-    let tell = |(_, group): &(_, Vec<&Finding>)| {
-        let text = paragraph("- ", &lang.findings(group, &names), width);
-        match group[0] {
-            Finding::LikeForLikeCost { .. } => text + &costs(group, &names, lang),
-            _ => text,
-        }
+    let tell = |(_, group): &(_, Vec<&Finding>)| Told {
+        line: Line { text: lang.findings(group, &names), tone: tone(group[0]) },
+        table: matches!(group[0], Finding::LikeForLikeCost { .. }).then(|| costs(group, &names, lang)),
+        evidence: evidence(group),
     };
     groups.iter().map(tell).collect()
+}
+
+/// Paragraphs and tables for a terminal; empty without findings.
+pub(crate) fn text(all: &[Told], style: Style) -> String {
+    let tell = |it: &Told| {
+        let text = paragraph("- ", &shown(&it.line.text, style.characters), style.width);
+        text + &it.table.as_ref().map_or(String::new(), |it| lines(it, style))
+    };
+    all.iter().map(tell).collect()
+}
+
+/// What happened to clients is bad, what clouds the figures doubtful.
+fn tone(it: &Finding) -> Tone {
+    match it {
+        Finding::SlotsExhausted { .. } | Finding::ClientsStarved { .. } | Finding::Failures { .. } => {
+            Tone::Bad
+        }
+        Finding::RunIsClosed { .. }
+        | Finding::HostBound { .. }
+        | Finding::GeneratorShare { .. }
+        | Finding::NotConcurrent { .. }
+        | Finding::NotCompared { .. }
+        | Finding::UnlikeComparison { .. } => Tone::Doubt,
+        _ => Tone::Plain,
+    }
 }
 
 /// Whether so few runs were compared that nothing can be told.
@@ -67,32 +97,54 @@ fn rank(it: &Finding) -> u8 {
     }
 }
 
-/// One line each, below their headings.
-fn costs(all: &[&Finding], names: &[String], lang: &dyn Lang) -> String {
+/// One row each.
+fn costs(all: &[&Finding], names: &[String], lang: &dyn Lang) -> Table {
     let headings = [Label::Cell, Label::Beside, Label::Transport, Label::BesideBaseline, Label::Interval];
-    let mut rows = vec![headings.map(|it| lang.label(it).to_owned()).to_vec()];
-    rows[0].extend([lang.label(Label::Runs).to_owned(), String::new()]);
+    let mut headings: Vec<&str> = headings.map(|it| lang.label(it)).to_vec();
+    headings.extend([lang.label(Label::Runs), ""]);
     let name = |cell: usize| names.get(cell).cloned().unwrap_or_default();
+    let mut rows = Vec::new();
     for finding in all {
         let Finding::LikeForLikeCost { cell, with, transport, compared: it } = finding else { continue };
-        rows.push(vec![
+        let cells = vec![
             name(*cell),
             name(*with),
             lang.entrance(*transport).to_owned(),
-            format!("{:.3}", it.ratio),
-            it.interval.map_or(String::new(), |(low, high)| format!("[{low:.3}, {high:.3}]")),
+            lang.number(&format!("{:.3}", it.ratio)),
+            it.interval.map_or(String::new(), |it| between(it, lang)),
             format!("{}, {}", it.runs.0, it.runs.1),
             // That there were too few is said once.
             if it.verdict == Verdict::TooFewRuns { "" } else { lang.verdict(it.verdict) }.to_owned(),
-        ]);
+        ];
+        let tone = match it.verdict {
+            Verdict::Lower => Tone::Bad,
+            Verdict::Higher => Tone::Good,
+            Verdict::NoEvidence | Verdict::TooFewRuns => Tone::Plain,
+        };
+        rows.push(Row { cells, tone, baseline: false });
     }
     // Nobody has an interval where all have too few runs.
-    let used = |column: usize| rows[1..].iter().any(|it| !it[column].is_empty());
-    let columns: Vec<usize> = (0..rows[0].len()).filter(|it| used(*it)).collect();
+    let used: Vec<bool> =
+        (0..headings.len()).map(|at| rows.iter().any(|it| !it.cells[at].is_empty())).collect();
+    let kept = |at: &usize| used[*at];
+    let column = |at: usize| Column { heading: headings[at].to_owned(), ..Column::default() };
+    let columns = (0..headings.len()).filter(kept).map(column).collect();
+    for row in &mut rows {
+        let mut at = 0..;
+        row.cells.retain(|_| at.next().is_some_and(|it| used[it]));
+    }
+    Table { columns, rows, ..Table::default() }
+}
+
+/// One line each, below their headings.
+fn lines(table: &Table, style: Style) -> String {
+    let headings = table.columns.iter().map(|it| shown(&it.heading, style.characters)).collect();
+    let rows = table.rows.iter().map(|it| it.cells.iter().map(|it| shown(it, style.characters)).collect());
+    let rows: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
     let wide = |column: usize| rows.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
     let mut out = String::new();
     for row in &rows {
-        let cells = columns.iter().map(|it| format!("{:<width$}", row[*it], width = wide(*it)));
+        let cells = row.iter().enumerate().map(|(at, it)| format!("{it:<width$}", width = wide(at)));
         out += "    ";
         out += cells.collect::<Vec<_>>().join("  ").trim_end();
         out.push('\n');

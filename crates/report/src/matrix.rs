@@ -1,10 +1,13 @@
-//! How does a matrix look in a terminal?
+//! How does a matrix look?
 //!
-//! A table as wide as it may be: what matters least is left out first. Every row names its way through the stack by a
-//! letter, which is told below it, because a figure means nothing without placement and transport.
+//! One table for pages and terminals. Every row names its way through the stack by a letter, which is told below it, because
+//! a figure means nothing without placement and transport. A terminal leaves out what matters least until the rest fits.
 
-use crate::findings::{paragraph, too_few};
+use crate::findings::{paragraph, told, too_few};
 use crate::lang::{Label, Lang};
+use crate::page::number::three;
+use crate::page::text::shown;
+use crate::page::{self, Column, Line, Table, Tone};
 use crate::plot::Characters;
 use model::finding::Finding;
 use model::matrix::{Estimate, Figure, Matrix, NotApplied, Row, Trial, Verdict};
@@ -28,39 +31,67 @@ impl Default for Style {
     }
 }
 
-/// The table, its notes and the findings.
+/// The table, its notes and the findings, for a terminal.
 pub fn text(matrix: &Matrix, findings: &[Finding], style: Style, lang: &dyn Lang) -> String {
+    let show = |it: &str| shown(it, style.characters);
+    let prose = |begin: &str, it: &str| paragraph(begin, &show(it), style.width);
+    let table = table(matrix, findings, lang);
+    let mut out = drawn(&table, style);
+    out.push('\n');
+    for (mark, note) in &table.notes {
+        let begin = if mark.is_empty() { String::new() } else { format!("{mark:<3}") };
+        out += &prose(&begin, &note.text);
+    }
+    if !matrix.objectives.is_empty() {
+        out.push('\n');
+        let names = names(matrix);
+        out.extend(matrix.objectives.iter().map(|it| prose("* ", &lang.tally(it, &names))));
+    }
+    if !findings.is_empty() {
+        out.push('\n');
+        out += &crate::findings::text(&told(findings, matrix, lang, &|_| Vec::new()), style);
+    }
+    out
+}
+
+/// What the cells brought, beside the baseline; `findings` tell whether there were too few runs to compare.
+pub fn table(matrix: &Matrix, findings: &[Finding], lang: &dyn Lang) -> Table {
     let mut notes = Notes::default();
     let mut columns = labels(matrix);
-    columns.extend(figures(matrix, style, lang));
-    columns.push(paths(matrix, &mut notes, style, lang));
-    narrow(&mut columns, style.width);
-    let mut out = table(matrix, &columns, style);
+    columns.extend(figures(matrix, lang));
+    columns.push(paths(matrix, &mut notes, lang));
     let baseline = matrix.baseline.and_then(|it| names(matrix).get(it).cloned());
-    out.push('\n');
     let few = |it: &Row| {
         let against = it.estimate(Figure::Tps).and_then(|it| it.against);
         against.is_some_and(|it| it.verdict == Verdict::TooFewRuns)
     };
     let few = matrix.rows.iter().any(few) || too_few(findings);
-    out += &paragraph("", &lang.legend(baseline.as_deref(), matrix.seed, few), style.width);
-    for (mark, note) in notes.0 {
-        out += &paragraph(&format!("{mark:<3}"), &note, style.width);
+    let faint = |text| Line { text, tone: Tone::Faint };
+    let mut below = vec![(String::new(), faint(lang.legend(baseline.as_deref(), matrix.seed, few)))];
+    below.extend(notes.0.into_iter().map(|(mark, text)| {
+        // Letters are ways, numbers are what speaks against figures.
+        let tone = if mark.starts_with(|c: char| c.is_ascii_digit()) { Tone::Doubt } else { Tone::Plain };
+        (mark, Line { text, tone })
+    }));
+    below.extend(matrix.watching.map(|it| (String::new(), faint(lang.watching(it)))));
+    let row = |(number, row): (usize, &Row)| page::Row {
+        cells: columns.iter().map(|it| it.1[number].clone()).collect(),
+        tone: tone(row),
+        baseline: matrix.baseline == Some(number),
+    };
+    let rows = matrix.rows.iter().enumerate().map(row).collect();
+    let columns = columns.into_iter().map(|it| it.0).collect();
+    Table { caption: String::new(), columns, rows, notes: below }
+}
+
+/// What was not measured is faint, what is lower or higher than the baseline is told by more than its words.
+fn tone(row: &Row) -> Tone {
+    let Some(it) = row.estimate(Figure::Tps) else { return Tone::Faint };
+    match it.against.map(|it| it.verdict) {
+        Some(Verdict::Lower) => Tone::Bad,
+        Some(Verdict::Higher) => Tone::Good,
+        _ => Tone::Plain,
     }
-    if let Some(processors) = matrix.watching {
-        out += &paragraph("", &lang.watching(processors), style.width);
-    }
-    if !matrix.objectives.is_empty() {
-        out.push('\n');
-        let names = names(matrix);
-        let tell = |it| paragraph("* ", &lang.tally(it, &names), style.width);
-        out.extend(matrix.objectives.iter().map(tell));
-    }
-    if !findings.is_empty() {
-        out.push('\n');
-        out += &crate::findings::text(findings, matrix, style.width, lang);
-    }
-    out
 }
 
 /// The same as data.
@@ -74,22 +105,8 @@ pub fn names(matrix: &Matrix) -> Vec<String> {
     matrix.rows.iter().map(name).collect()
 }
 
-/// One column of the table.
-struct Column {
-    heading: String,
-    /// By row.
-    cells: Vec<String>,
-    left: bool,
-    /// Left out first if the highest; never if 0.
-    dispensable: u8,
-}
-
-impl Column {
-    fn width(&self) -> usize {
-        let widest = self.cells.iter().map(|it| it.chars().count()).max().unwrap_or(0);
-        widest.max(self.heading.chars().count())
-    }
-}
+/// A column and its cells, by row.
+type Filled = (Column, Vec<String>);
 
 /// Notes below the table, by their marks.
 #[derive(Default)]
@@ -117,7 +134,7 @@ impl Notes {
 }
 
 /// One column by axis; cells may lack an axis.
-fn labels(matrix: &Matrix) -> Vec<Column> {
+fn labels(matrix: &Matrix) -> Vec<Filled> {
     let mut axes: Vec<&str> = Vec::new();
     for (axis, _) in matrix.rows.iter().flat_map(|it| &it.label) {
         if !axes.contains(&axis.as_str()) {
@@ -127,34 +144,32 @@ fn labels(matrix: &Matrix) -> Vec<Column> {
     let cell = |row: &Row, axis: &str| {
         row.label.iter().find(|it| it.0 == axis).map_or(String::new(), |it| it.1.clone())
     };
-    let column = |axis: &str| Column {
-        heading: axis.to_owned(),
-        cells: matrix.rows.iter().map(|row| cell(row, axis)).collect(),
-        left: true,
-        dispensable: 0,
+    let column = |axis: &str| {
+        let column = Column { heading: axis.to_owned(), numeric: false, dispensable: 0 };
+        (column, matrix.rows.iter().map(|row| cell(row, axis)).collect())
     };
     axes.into_iter().map(column).collect()
 }
 
-fn figures(matrix: &Matrix, style: Style, lang: &dyn Lang) -> Vec<Column> {
+fn figures(matrix: &Matrix, lang: &dyn Lang) -> Vec<Filled> {
     let mut columns = Vec::new();
     let mut push = |heading: &str, dispensable, cell: &dyn Fn(&Row) -> String| {
         let cells: Vec<String> = matrix.rows.iter().map(cell).collect();
         if cells.iter().any(|it| !it.is_empty()) {
-            columns.push(Column { heading: heading.to_owned(), cells, left: false, dispensable });
+            columns.push((Column { heading: heading.to_owned(), numeric: true, dispensable }, cells));
         }
     };
     let value =
-        |row: &Row, figure| row.estimate(figure).map_or(String::new(), |it| number(figure, it.median));
+        |row: &Row, figure| row.estimate(figure).map_or(String::new(), |it| number(figure, it.median, lang));
     push(lang.figure(Figure::Tps), 0, &|row| match row.estimate(Figure::Tps) {
-        Some(it) => number(Figure::Tps, it.median),
+        Some(it) => number(Figure::Tps, it.median, lang),
         None => "-".to_owned(),
     });
     push(lang.label(Label::Interval), 4, &|row| {
-        row.estimate(Figure::Tps).map_or(String::new(), |it| interval(it, style.characters))
+        row.estimate(Figure::Tps).map_or(String::new(), |it| interval(it, lang))
     });
     push(lang.label(Label::BesideBaseline), 1, &|row| beside(row, lang));
-    push(lang.label(Label::Interval), 5, &beside_interval);
+    push(lang.label(Label::Interval), 5, &|row| beside_interval(row, lang));
     push(lang.figure(Figure::P50), 7, &|row| value(row, Figure::P50));
     push(lang.figure(Figure::P99), 2, &|row| value(row, Figure::P99));
     // What is nothing everywhere needs no column.
@@ -179,47 +194,40 @@ fn figures(matrix: &Matrix, style: Style, lang: &dyn Lang) -> Vec<Column> {
 /// `0.844 lower`; the ratio alone where too few runs allow no more, which is said once below the table.
 fn beside(row: &Row, lang: &dyn Lang) -> String {
     let Some(it) = row.estimate(Figure::Tps).and_then(|it| it.against) else { return String::new() };
-    let ratio = it.ratio.map_or(String::new(), |it| format!("{it:.3} "));
+    let ratio = it.ratio.map_or(String::new(), |it| lang.number(&format!("{it:.3}")) + " ");
     let verdict = if it.verdict == Verdict::TooFewRuns { "" } else { lang.verdict(it.verdict) };
     format!("{ratio}{verdict}").trim_end().to_owned()
 }
 
-fn beside_interval(row: &Row) -> String {
+fn beside_interval(row: &Row, lang: &dyn Lang) -> String {
     let it = row.estimate(Figure::Tps).and_then(|it| it.against?.interval);
-    it.map_or(String::new(), |(low, high)| format!("[{low:.3}, {high:.3}]"))
+    it.map_or(String::new(), |it| between(it, lang))
+}
+
+/// `[0.839, 0.847]`; where the comma is a decimal one, a semicolon stands between.
+pub(crate) fn between((low, high): (f64, f64), lang: &dyn Lang) -> String {
+    let [low, high] = [low, high].map(|it| lang.number(&format!("{it:.3}")));
+    let comma = if low.contains(',') { ';' } else { ',' };
+    format!("[{low}{comma} {high}]")
 }
 
 /// Beside the median: `±1.0 %`, or `-0.4 +1.0 %` where the two sides differ.
-fn interval(it: &Estimate, characters: Characters) -> String {
+fn interval(it: &Estimate, lang: &dyn Lang) -> String {
     let Some((low, high)) = it.interval.filter(|_| it.median > 0.0) else { return String::new() };
-    let [below, above] =
-        [it.median - low, high - it.median].map(|part| format!("{:.1}", 100.0 * part / it.median));
-    match (below == above, characters) {
-        (true, Characters::Utf8) => format!("±{below} %"),
-        _ => format!("-{below} +{above} %"),
-    }
+    let percent = |part: f64| lang.number(&format!("{:.1}", 100.0 * part / it.median));
+    let (below, above) = (percent(it.median - low), percent(high - it.median));
+    if below == above { format!("±{below} %") } else { format!("-{below} +{above} %") }
 }
 
 /// In the unit of the figure's heading.
-fn number(figure: Figure, value: f64) -> String {
-    match figure {
+fn number(figure: Figure, value: f64, lang: &dyn Lang) -> String {
+    lang.number(&match figure {
         Figure::P50 | Figure::P99 => three(value * 1e3),
         Figure::Tps => three(value),
         Figure::Errors | Figure::Dropped | Figure::Deadlocks => three(value),
         Figure::Refused | Figure::Served | Figure::Hardly => format!("{value:.0}"),
         Figure::PoolerCpu | Figure::ServerCpu => format!("{value:.2}"),
-    }
-}
-
-/// Three digits or all of a whole number: `0.371`, `5.73`, `21500`.
-fn three(value: f64) -> String {
-    match value {
-        100.0.. => format!("{value:.0}"),
-        10.0..100.0 => format!("{value:.1}"),
-        1.0..10.0 => format!("{value:.2}"),
-        _ if value == 0.0 => "0".to_owned(),
-        _ => format!("{value:.3}"),
-    }
+    })
 }
 
 /// What a trial is left out for.
@@ -249,8 +257,7 @@ fn left_out(trial: &Trial, lang: &dyn Lang) -> Vec<(Kind, String)> {
 }
 
 /// The way of each row, and the notes on it. A note is told once for all rows that it is about.
-fn paths(matrix: &Matrix, notes: &mut Notes, style: Style, lang: &dyn Lang) -> Column {
-    let (arrow, times) = if style.characters == Characters::Utf8 { ("→", "×") } else { ("->", "x") };
+fn paths(matrix: &Matrix, notes: &mut Notes, lang: &dyn Lang) -> Filled {
     let trials = || matrix.rows.iter().flat_map(|it| &it.trials);
     let of = trials().count();
     // Of reasons of one kind the first one's figures are told.
@@ -266,13 +273,13 @@ fn paths(matrix: &Matrix, notes: &mut Notes, style: Style, lang: &dyn Lang) -> C
     missing.dedup();
     let mut cells = Vec::new();
     for row in &matrix.rows {
-        let mut marks = vec![notes.mark(lang.path(&row.hops, &row.generator, arrow), true)];
+        let mut marks = vec![notes.mark(lang.path(&row.hops, &row.generator, "→"), true)];
         let of_row: Vec<Kind> = row.trials.iter().flat_map(|it| left_out(it, lang)).map(|it| it.0).collect();
         for (kind, why, count) in &kinds {
             let mark = match of_row.iter().filter(|it| *it == kind).count() {
                 0 => continue,
                 1 => String::new(),
-                n => format!("{times}{n}"),
+                n => format!("×{n}"),
             };
             marks.push(notes.mark(lang.left_out(*count, of, why), false) + &mark);
         }
@@ -287,60 +294,73 @@ fn paths(matrix: &Matrix, notes: &mut Notes, style: Style, lang: &dyn Lang) -> C
     }
     // Ways first, in the order of their letters.
     notes.0.sort_by_key(|it| it.0.starts_with(|c: char| c.is_ascii_digit()));
-    Column { heading: lang.label(Label::Path).to_owned(), cells, left: true, dispensable: 0 }
+    (Column { heading: lang.label(Label::Path).to_owned(), numeric: false, dispensable: 0 }, cells)
 }
 
 /// Columns between two cells.
 const GAP: usize = 2;
 
-/// Leaves out what matters least until the rest fits.
-fn narrow(columns: &mut Vec<Column>, width: usize) {
-    let total = |columns: &[Column]| GAP + columns.iter().map(|it| it.width() + GAP).sum::<usize>() - GAP;
-    while total(columns) > width {
-        let Some(least) = (0..columns.len()).max_by_key(|i| (columns[*i].dispensable, *i)) else { return };
-        if columns[least].dispensable == 0 {
-            return;
-        }
-        columns.remove(least);
-    }
-}
-
-fn table(matrix: &Matrix, columns: &[Column], style: Style) -> String {
+/// A table as wide as it may be: what matters least is left out until the rest fits.
+fn drawn(table: &Table, style: Style) -> String {
     let (dash, marked) = match style.characters {
         Characters::Utf8 => ("─", "▸ "),
         Characters::Ascii => ("-", "> "),
     };
-    let widths: Vec<usize> = columns.iter().map(Column::width).collect();
-    let line = |begin: &str, cell: &dyn Fn(&Column) -> String| {
+    let show = |it: &str| shown(it, style.characters);
+    let headings: Vec<String> = table.columns.iter().map(|it| show(&it.heading)).collect();
+    let rows: Vec<Vec<String>> =
+        table.rows.iter().map(|row| row.cells.iter().map(|it| show(it)).collect()).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|it| it[column].chars().count());
+        cells.chain([headings[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let columns = narrow(&table.columns, &widths, style.width);
+    let line = |begin: &str, cells: &[String]| {
         let mut out = begin.to_owned();
-        for (column, width) in columns.iter().zip(&widths) {
-            let text = cell(column);
-            let pad = " ".repeat(width - text.chars().count().min(*width));
-            out += &if column.left { text + &pad } else { pad + &text };
+        for &column in &columns {
+            let text = &cells[column];
+            let pad = " ".repeat(widths[column] - text.chars().count());
+            out += &if table.columns[column].numeric { pad + text } else { text.clone() + &pad };
             out += &" ".repeat(GAP);
         }
         out.trim_end().to_owned()
     };
-    let heading = line("  ", &|column| column.heading.clone());
-    let wide = GAP + widths.iter().map(|it| it + GAP).sum::<usize>() - GAP;
-    let mut lines = vec![heading, dash.repeat(wide)];
-    for (number, row) in matrix.rows.iter().enumerate() {
-        let baseline = matrix.baseline == Some(number);
-        let text = line(if baseline { marked } else { "  " }, &|column| column.cells[number].clone());
-        lines.push(coloured(text, style.colour, baseline, row));
+    let mut lines = vec![line("  ", &headings), dash.repeat(total(&columns, &widths))];
+    for (row, cells) in table.rows.iter().zip(&rows) {
+        let text = line(if row.baseline { marked } else { "  " }, cells);
+        lines.push(coloured(text, style.colour, row));
     }
     lines.iter().map(|it| format!("{it}\n")).collect()
 }
 
+fn total(columns: &[usize], widths: &[usize]) -> usize {
+    GAP + columns.iter().map(|it| widths[*it] + GAP).sum::<usize>() - GAP
+}
+
+/// Which columns stay.
+fn narrow(all: &[Column], widths: &[usize], width: usize) -> Vec<usize> {
+    let mut columns: Vec<usize> = (0..all.len()).collect();
+    while total(&columns, widths) > width {
+        let Some(least) = (0..columns.len()).max_by_key(|i| (all[columns[*i]].dispensable, *i)) else {
+            break;
+        };
+        if all[columns[least]].dispensable == 0 {
+            break;
+        }
+        columns.remove(least);
+    }
+    columns
+}
+
 /// The baseline is bold, what was not measured faint, what is lower or higher than the baseline red or green.
-fn coloured(text: String, colour: bool, baseline: bool, row: &Row) -> String {
-    let verdict = row.estimate(Figure::Tps).map(|it| it.against.map(|it| it.verdict));
-    let code = match verdict {
+fn coloured(text: String, colour: bool, row: &page::Row) -> String {
+    let code = match row.tone {
         _ if !colour => return text,
-        _ if baseline => "1",
-        None => "2",
-        Some(Some(Verdict::Lower)) => "31",
-        Some(Some(Verdict::Higher)) => "32",
+        _ if row.baseline => "1",
+        Tone::Faint => "2",
+        Tone::Bad => "31",
+        Tone::Good => "32",
         _ => return text,
     };
     format!("\x1b[{code}m{text}\x1b[0m")

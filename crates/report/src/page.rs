@@ -3,7 +3,67 @@
 //! The one view model: HTML, Markdown, the terminal and JSON draw it, and none of them adds a word or a number. Texts of
 //! foreign origin (SQL, names, server messages) stand in it as they are: whoever draws them escapes them.
 
+mod answer;
+mod case;
+mod charts;
+mod doubts;
+mod drawing;
+mod findings;
+mod goals;
+mod heat;
+pub(crate) mod number;
+mod results;
+mod stand;
+mod statements;
+pub(crate) mod text;
+
+pub(crate) use case::charted;
+pub(crate) use charts::{chart, mark};
+
+use crate::lang::Lang;
+use crate::lang::page::{Term, Word};
+use case::Case;
+use model::account::Account;
 use serde::Serialize;
+
+/// A run in a language. What is empty is left out.
+pub fn page(account: &Account, lang: &dyn Lang) -> Page {
+    let case = Case::new(account, lang);
+    let mut matrix = Vec::new();
+    if account.experiment.cells.len() > 1 {
+        matrix.push(Block::Table(crate::matrix::table(&account.matrix, &account.findings, lang)));
+        matrix.extend(heat::blocks(&case));
+    }
+    let sections = [
+        ("goals", Term::Goals, goals::blocks(&case)),
+        ("stack", Term::Stack, drawing::blocks(&case)),
+        ("results", Term::Results, results::blocks(&case)),
+        ("matrix", Term::Matrix, matrix),
+        ("charts", Term::Charts, charts::blocks(&case)),
+        ("statements", Term::Statements, statements::blocks(&case)),
+        ("findings", Term::Findings, findings::blocks(&case)),
+        ("doubts", Term::Doubts, doubts::blocks(&case)),
+        ("stand", Term::Stand, stand::blocks(&case)),
+        ("repeat", Term::Repeat, stand::repeat(&case)),
+    ];
+    let section =
+        |(id, term, blocks): (_, _, Vec<Block>)| Section { id, heading: lang.term(term).to_owned(), blocks };
+    Page {
+        lang: lang.code(),
+        language: lang.name(),
+        title: account.experiment.name.clone(),
+        question: answer::question(&case),
+        answer: answer::answer(&case),
+        facts: answer::facts(&case),
+        sections: sections.into_iter().filter(|it| !it.2.is_empty()).map(section).collect(),
+        words: words(lang),
+    }
+}
+
+/// Those of the program that draws, by their keys.
+pub fn words(lang: &dyn Lang) -> Vec<(&'static str, String)> {
+    Word::KEYS.iter().map(|(key, word)| (*key, lang.word(*word).to_owned())).collect()
+}
 
 /// A whole report in one language.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -1,4 +1,319 @@
 //! What a page says beside the matrix and its findings, sentence by sentence?
 
+use model::account::RunState;
+use model::chart::{ChartKind, ChartUnit, TrackKind};
+use model::matrix::Against;
+use model::plan::{Dataset, Entrance, Limits, Load};
+use model::{EventKind, Nanos};
+
 /// Called when it is written, from one thread, once per sentence.
-pub trait PageWords {}
+pub trait PageWords {
+    /// For the program that draws the page.
+    fn word(&self, it: Word) -> &'static str;
+    /// A heading, or the name of a value.
+    fn term(&self, it: Term) -> &'static str;
+    /// Three digits and a unit.
+    fn time(&self, it: Nanos) -> String;
+    /// `2 h 5 min`, `3 min 20 s`, `12 s`.
+    fn span(&self, it: Nanos) -> String;
+    /// Three digits and a binary unit.
+    fn bytes(&self, it: f64) -> String;
+    /// Unix time in milliseconds, as UTC to the minute.
+    fn moment(&self, unix_ms: u64) -> String;
+    /// Nothing for a run that is complete.
+    fn state(&self, it: RunState, reason: Option<&str>) -> Option<String>;
+    fn extent(&self, trials: usize, cells: usize) -> String;
+    fn seed(&self, it: u64) -> String;
+
+    fn question(&self, it: &Question<'_>) -> String;
+    /// One sentence.
+    fn answer(&self, it: &Answer<'_>) -> String;
+
+    /// `at_once`: how many clients, or transactions in flight, in one cell or another.
+    fn load(&self, it: &Load, at_once: &[u32]) -> String;
+    /// How often and how long each cell is measured.
+    fn window(&self, it: &Load, repeat: u32) -> String;
+    fn dataset(&self, it: &Dataset) -> String;
+    /// Nothing where there is none.
+    fn limits(&self, it: &Limits) -> String;
+    /// A limit that was asked for and does not hold.
+    fn no_limit(&self, limit: &str, why: &str) -> String;
+
+    /// The heading of a quantile's column, or of `mean` and `max`, in milliseconds.
+    fn times(&self, service: bool, which: &str) -> String;
+    /// The way into a node; `None` where it was there before and its address tells.
+    fn way(&self, it: Option<Entrance>) -> &'static str;
+    /// The mode and size of a pool, a queue's bound, slots.
+    fn room(&self, it: &Room) -> String;
+    /// Processors used, of how many it may use.
+    fn processors(&self, used: f64, of: Option<f64>) -> String;
+    /// Share of the quota's periods, 0..=1.
+    fn held_back(&self, share: f64) -> String;
+    /// Transactions at work in a node, and such as wait in it.
+    fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String>;
+    /// Mean time of a transaction in one node.
+    fn spent(&self, it: Nanos) -> String;
+    /// What a drawing says: the way, and the node in which a transaction spends most of its time.
+    fn drawn(&self, way: &str, longest: Option<(&str, Nanos)>) -> String;
+
+    /// What is shaded, and beside what.
+    fn shaded(&self, figure: &str, baseline: Option<&str>) -> String;
+    fn chart(&self, it: ChartKind) -> &'static str;
+    /// Beside an axis.
+    fn axis(&self, it: ChartUnit) -> &'static str;
+    fn track(&self, it: TrackKind) -> String;
+    fn event(&self, it: EventKind) -> &'static str;
+    /// `name`: of the cell; empty where there is only one.
+    fn trial(&self, name: &str, repetition: u32) -> String;
+    /// The mean time of a statement in the baseline.
+    fn mean_in(&self, baseline: &str) -> String;
+
+    /// A remark on `trials` of all `of`.
+    fn in_trials(&self, trials: usize, of: usize, what: &str) -> String;
+    /// A figure of the machine by its key, such as `cpu_model`; `None` for one that is not known.
+    fn machine(&self, key: &str) -> Option<&'static str>;
+    /// Cells that have a configuration: their names, or that all have it.
+    fn cells(&self, names: &[&str], of: usize) -> String;
+}
+
+/// What was asked.
+#[derive(Clone, Copy, Debug)]
+pub enum Question<'a> {
+    /// How much one system holds. `way`: products from the entrance to PostgreSQL.
+    One { way: &'a str, load: &'a Load },
+    /// What the axes change.
+    Matrix { axes: &'a [&'a str], baseline: Option<&'a str> },
+}
+
+/// What can be answered.
+#[derive(Clone, Copy, Debug)]
+pub enum Answer<'a> {
+    /// No trial has ended.
+    NotYet,
+    /// Nothing counts, for a reason that is a sentence already; `of` trials.
+    Nothing {
+        why: &'a str,
+        of: usize,
+    },
+    One {
+        held: Held<'a>,
+        trials: Trials,
+        goals: Goals,
+    },
+    /// `best` and `worst` are never the baseline; at least one of the three is there.
+    Many {
+        baseline: Option<Held<'a>>,
+        best: Option<Held<'a>>,
+        worst: Option<Held<'a>>,
+        trials: Trials,
+        goals: Goals,
+    },
+}
+
+/// What one cell holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Held<'a> {
+    pub name: &'a str,
+    /// Transactions that ended well, per second, and its interval of 95 %.
+    pub tps: f64,
+    pub interval: Option<(f64, f64)>,
+    /// Runs it is the median of.
+    pub runs: u32,
+    /// Arrivals per second; only of an open model.
+    pub offered: Option<f64>,
+    pub p99: Option<Nanos>,
+    /// Beside the baseline.
+    pub against: Option<Against>,
+}
+
+/// How many trials count.
+#[derive(Clone, Copy, Debug)]
+pub struct Trials {
+    pub valid: usize,
+    pub of: usize,
+}
+
+/// Objectives that all trials kept, that some broke, and the rest.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Goals {
+    pub kept: usize,
+    pub broken: usize,
+    pub unknown: usize,
+}
+
+/// What bounds how many a node serves at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    Pool(model::plan::PoolMode, u32),
+    MaxConn(u32),
+    Slots(u32),
+}
+
+/// Headings, and names of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Term {
+    // Sections.
+    Goals,
+    Stack,
+    Results,
+    Matrix,
+    Charts,
+    Statements,
+    Findings,
+    Doubts,
+    Stand,
+    Repeat,
+    // Names of facts.
+    Load,
+    Window,
+    Operations,
+    Dataset,
+    StopRules,
+    // Columns.
+    Operation,
+    /// All operations together.
+    Total,
+    Offered,
+    Delivered,
+    Goodput,
+    Failed,
+    Dropped,
+    Code,
+    Count,
+    Effect,
+    Statement,
+    Calls,
+    TotalSeconds,
+    MeanMillis,
+    SharePercent,
+    RowsOfStatement,
+    Hit,
+    Read,
+    // The stand.
+    Node,
+    Version,
+    Program,
+    Entrance,
+    LimitsOfNode,
+    CellsOfNode,
+    // What the run is repeated with.
+    Command,
+    File,
+    // Others.
+    Generator,
+    /// Sessions that wait for nothing.
+    Running,
+    /// A cell without axes.
+    OnlyCell,
+    /// What a page leaves out for want of room.
+    LeftOut,
+    Objectives,
+    Trials,
+}
+
+/// Words of the program that draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    Skip,
+    Contents,
+    Language,
+    Theme,
+    ThemeAuto,
+    ThemeLight,
+    ThemeDark,
+    Print,
+    Good,
+    Doubt,
+    Bad,
+    Baseline,
+    Trial,
+    ZoomOut,
+    ChartHelp,
+    Time,
+    ShowTable,
+    HideTable,
+    MoreRows,
+    Marks,
+    Evidence,
+    Lower,
+    Same,
+    Higher,
+    Copy,
+    Copied,
+    Seconds,
+    Milliseconds,
+    Microseconds,
+    Bytes,
+    Kibibytes,
+    Mebibytes,
+    Gibibytes,
+    Tebibytes,
+    PerSecond,
+    Thousand,
+    Million,
+    Live,
+    Connecting,
+    Lost,
+    Ended,
+    Stop,
+    StopSure,
+    StopNo,
+    Stopping,
+    StopFailed,
+    NoScript,
+    CannotUnpack,
+}
+
+impl Word {
+    /// By the key under which the program finds it.
+    pub const KEYS: [(&'static str, Word); 48] = [
+        ("skip", Word::Skip),
+        ("contents", Word::Contents),
+        ("language", Word::Language),
+        ("theme", Word::Theme),
+        ("theme_auto", Word::ThemeAuto),
+        ("theme_light", Word::ThemeLight),
+        ("theme_dark", Word::ThemeDark),
+        ("print", Word::Print),
+        ("good", Word::Good),
+        ("doubt", Word::Doubt),
+        ("bad", Word::Bad),
+        ("baseline", Word::Baseline),
+        ("trial", Word::Trial),
+        ("zoom_out", Word::ZoomOut),
+        ("chart_help", Word::ChartHelp),
+        ("time", Word::Time),
+        ("show_table", Word::ShowTable),
+        ("hide_table", Word::HideTable),
+        ("more_rows", Word::MoreRows),
+        ("marks", Word::Marks),
+        ("evidence", Word::Evidence),
+        ("lower", Word::Lower),
+        ("same", Word::Same),
+        ("higher", Word::Higher),
+        ("copy", Word::Copy),
+        ("copied", Word::Copied),
+        ("s", Word::Seconds),
+        ("ms", Word::Milliseconds),
+        ("us", Word::Microseconds),
+        ("b", Word::Bytes),
+        ("kib", Word::Kibibytes),
+        ("mib", Word::Mebibytes),
+        ("gib", Word::Gibibytes),
+        ("tib", Word::Tebibytes),
+        ("per_second", Word::PerSecond),
+        ("thousand", Word::Thousand),
+        ("million", Word::Million),
+        ("live", Word::Live),
+        ("connecting", Word::Connecting),
+        ("lost", Word::Lost),
+        ("ended", Word::Ended),
+        ("stop", Word::Stop),
+        ("stop_sure", Word::StopSure),
+        ("stop_no", Word::StopNo),
+        ("stopping", Word::Stopping),
+        ("stop_failed", Word::StopFailed),
+        ("no_script", Word::NoScript),
+        ("cannot_unpack", Word::CannotUnpack),
+    ];
+}

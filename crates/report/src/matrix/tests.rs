@@ -147,21 +147,6 @@ fn a_percent_sign_stays_with_its_number() {
 }
 
 #[test]
-fn numbers() {
-    for (value, shown) in [
-        (0.0, "0"),
-        (0.000_4, "0.000"),
-        (0.371_4, "0.371"),
-        (5.726, "5.73"),
-        (57.26, "57.3"),
-        (572.6, "573"),
-        (21_570.4, "21570"),
-    ] {
-        assert_eq!(three(value), shown);
-    }
-}
-
-#[test]
 fn many_ways_have_marks_of_their_own() {
     let mut notes = Notes::default();
     let marks: Vec<String> = (0..28).map(|n| notes.mark(format!("way {n}"), true)).collect();
@@ -180,6 +165,12 @@ fn data() {
     assert_eq!(it["matrix"]["rows"][4]["trials"][0]["status"]["kind"], "skipped");
     assert_eq!(it["matrix"]["rows"][1]["hops"][0]["entrance"], "tcp");
     assert_eq!(it["findings"].as_array().map(Vec::len), Some(0));
+}
+
+/// Findings as a terminal of so many columns shows them.
+fn findings_in(all: &[Finding], width: usize) -> String {
+    let told = told(all, &matrix(), &En, &|_| Vec::new());
+    crate::findings::text(&told, Style { width, ..Style::default() })
 }
 
 /// Each kind of finding once.
@@ -303,7 +294,7 @@ fn findings_as_sentences() {
         },
         Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17, trials: 2, of: 3 },
     ];
-    golden("findings", &crate::findings::text(&all, &matrix(), 110, &En));
+    golden("findings", &findings_in(&all, 110));
 }
 
 #[test]
@@ -318,7 +309,7 @@ fn many_cells_are_few_lines() {
             server: Some(0.75),
             others: Some(0.0),
         };
-        crate::findings::text(&cells.iter().map(host).collect::<Vec<_>>(), &matrix(), 200, &En)
+        findings_in(&cells.iter().map(host).collect::<Vec<_>>(), 200)
     };
     for (cells, expected) in [
         (
@@ -346,7 +337,7 @@ fn many_cells_are_few_lines() {
     };
     let all: Vec<Finding> = (0..5).map(unlike).collect();
     assert_eq!(
-        crate::findings::text(&all, &matrix(), 200, &En),
+        findings_in(&all, 200),
         "- unlike transports, TCP beside TLS, would say (and like for like): -10.0 to +30.0 % (-20.0 to -20.0 %) in \
          none/8, session/8, session/200, transaction/8, statement/8\n"
     );

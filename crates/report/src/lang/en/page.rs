@@ -1,6 +1,549 @@
-//! English: what pages, comparisons and running runs say.
+//! English: what a page says.
 
 use super::En;
-use crate::lang::page::PageWords;
+use crate::lang::Lang;
+use crate::lang::page::{Answer, Goals, Held, PageWords, Question, Room, Term, Trials, Word};
+use crate::page::number::{binary, said, span, three, time, utc};
+use model::account::RunState;
+use model::chart::{ChartKind, ChartUnit, TrackKind};
+use model::matrix::{Against, Verdict};
+use model::plan::{Cache, Content, Dataset, Entrance, Limits, Load, LoadModel};
+use model::summary::QueryMode;
+use model::{EventKind, Nanos, Spacing};
 
-impl PageWords for En {}
+impl PageWords for En {
+    fn word(&self, it: Word) -> &'static str {
+        match it {
+            Word::Skip => "Skip to the content",
+            Word::Contents => "Contents",
+            Word::Language => "Language",
+            Word::Theme => "Colours",
+            Word::ThemeAuto => "As the system",
+            Word::ThemeLight => "Light",
+            Word::ThemeDark => "Dark",
+            Word::Print => "Print",
+            Word::Good => "good",
+            Word::Doubt => "doubtful",
+            Word::Bad => "bad",
+            Word::Baseline => "baseline",
+            Word::Trial => "Trial",
+            Word::ZoomOut => "Show the whole time",
+            Word::ChartHelp => "Drag to zoom in, double-click to zoom out; arrow keys move the cursor",
+            Word::Time => "Time",
+            Word::ShowTable => "Show the numbers",
+            Word::HideTable => "Hide the numbers",
+            Word::MoreRows => "More rows",
+            Word::Marks => "Events",
+            Word::Evidence => "Evidence",
+            Word::Lower => "lower",
+            Word::Same => "the same",
+            Word::Higher => "higher",
+            Word::Copy => "Copy",
+            Word::Copied => "Copied",
+            Word::Seconds => "s",
+            Word::Milliseconds => "ms",
+            Word::Microseconds => "µs",
+            Word::Bytes => "B",
+            Word::Kibibytes => "KiB",
+            Word::Mebibytes => "MiB",
+            Word::Gibibytes => "GiB",
+            Word::Tebibytes => "TiB",
+            Word::PerSecond => "/s",
+            Word::Thousand => "k",
+            Word::Million => "M",
+            Word::Live => "Running now",
+            Word::Connecting => "Connecting …",
+            Word::Lost => "Connection lost; trying again",
+            Word::Ended => "The run has ended",
+            Word::Stop => "Stop the run",
+            Word::StopSure => "Stop this run? What was measured is kept.",
+            Word::StopNo => "Let it run",
+            Word::Stopping => "Stopping …",
+            Word::StopFailed => "The run could not be stopped",
+            Word::NoScript => {
+                "This page draws itself by its own script, which this browser does not run. `pgdyno report RUN --format md` writes the same as text."
+            }
+            Word::CannotUnpack => "This browser cannot unpack the page; one of 2023 or later can.",
+        }
+    }
+
+    fn term(&self, it: Term) -> &'static str {
+        match it {
+            Term::Goals => "Goals and load",
+            Term::Stack => "The system, and where time and queue are",
+            Term::Results => "Results by operation",
+            Term::Matrix => "All cells",
+            Term::Charts => "Over time",
+            Term::Statements => "Most expensive statements",
+            Term::Findings => "Findings",
+            Term::Doubts => "Reasons for doubt",
+            Term::Stand => "Test stand",
+            Term::Repeat => "Repeat it",
+            Term::Load => "load",
+            Term::Window => "measured",
+            Term::Operations => "operations",
+            Term::Dataset => "data",
+            Term::StopRules => "stop rules",
+            Term::Operation => "operation",
+            Term::Total => "all",
+            Term::Offered => "offered/s",
+            Term::Delivered => "delivered/s",
+            Term::Goodput => "goodput/s",
+            Term::Failed => "failed",
+            Term::Dropped => "dropped",
+            Term::Code => "failure",
+            Term::Count => "count",
+            Term::Effect => "effect",
+            Term::Statement => "statement",
+            Term::Calls => "calls",
+            Term::TotalSeconds => "total, s",
+            Term::MeanMillis => "mean, ms",
+            Term::SharePercent => "share, %",
+            Term::RowsOfStatement => "rows",
+            Term::Hit => "blocks hit",
+            Term::Read => "blocks read",
+            Term::Node => "node",
+            Term::Version => "version",
+            Term::Program => "program",
+            Term::Entrance => "entrance",
+            Term::LimitsOfNode => "limits",
+            Term::CellsOfNode => "cells",
+            Term::Command => "command",
+            Term::File => "experiment file",
+            Term::Generator => "generator",
+            Term::Running => "running",
+            Term::OnlyCell => "the only cell",
+            Term::LeftOut => "The rest is left out here for want of room; the HTML report has it.",
+            Term::Objectives => "objectives",
+            Term::Trials => "trials",
+        }
+    }
+
+    fn time(&self, it: Nanos) -> String {
+        let (number, unit) = time(it);
+        format!("{} {}", self.number(&number), ["µs", "ms", "s"][unit])
+    }
+
+    fn span(&self, it: Nanos) -> String {
+        let parts = span(it);
+        if parts.is_empty() {
+            return self.time(it);
+        }
+        let unit = |it| match it {
+            'h' => "h",
+            'm' => "min",
+            _ => "s",
+        };
+        parts.iter().map(|(n, it)| format!("{n} {}", unit(*it))).collect::<Vec<_>>().join(" ")
+    }
+
+    fn bytes(&self, it: f64) -> String {
+        let (number, power) = binary(it);
+        format!("{} {}", self.number(&number), ["B", "KiB", "MiB", "GiB", "TiB"][power])
+    }
+
+    fn moment(&self, unix_ms: u64) -> String {
+        let (year, month, day, hour, minute) = utc(unix_ms);
+        format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+    }
+
+    fn state(&self, it: RunState, reason: Option<&str>) -> Option<String> {
+        let what = match it {
+            RunState::Complete => return None,
+            RunState::Running => "still running",
+            RunState::Interrupted => "interrupted",
+            RunState::Stopped => "stopped by a rule",
+            RunState::Failed => "broken off",
+            RunState::Skipped => "skipped",
+            RunState::Lost => "its process was ended before its end",
+        };
+        Some(reason.map_or(what.to_owned(), |it| format!("{what}: {it}")))
+    }
+
+    fn extent(&self, trials: usize, cells: usize) -> String {
+        format!("{} of {}", count(trials, "trial"), count(cells, "cell"))
+    }
+
+    fn seed(&self, it: u64) -> String {
+        format!("seed {it}")
+    }
+
+    fn question(&self, it: &Question<'_>) -> String {
+        match it {
+            Question::One { way, load } => match &load.model {
+                LoadModel::Closed { clients, .. } => {
+                    format!("How much does {way} hold with {}?", count(*clients as usize, "client"))
+                }
+                LoadModel::Open { schedule, .. } => format!("Does {way} hold {schedule}?"),
+            },
+            Question::Matrix { axes, baseline } => {
+                let beside = baseline.map_or(String::new(), |it| format!(", beside {it}"));
+                let verb = if axes.len() == 1 { "does" } else { "do" };
+                format!("What {verb} {} change in what the system holds{beside}?", list(axes))
+            }
+        }
+    }
+
+    fn answer(&self, it: &Answer<'_>) -> String {
+        match it {
+            Answer::NotYet => "No answer yet: no trial has ended.".to_owned(),
+            Answer::Nothing { why, of } => {
+                let none = match of {
+                    1 => "its one trial does not count".to_owned(),
+                    of => format!("none of {of} trials counts"),
+                };
+                format!("No answer: {none}: {why}.")
+            }
+            Answer::One { held, trials, goals } => {
+                let verb = if held.offered.is_some() { "Delivers" } else { "Holds" };
+                format!("{verb} {}{}; {}.", self.rate(held), self.goals(goals), self.valid(*trials))
+            }
+            Answer::Many { baseline, best, worst, trials, goals } => {
+                let mut parts = Vec::new();
+                parts.extend(
+                    baseline.map(|it| format!("{} (the baseline) holds {}", it.name, self.rate(&it))),
+                );
+                let has_baseline = baseline.is_some();
+                if let Some(it) = best {
+                    parts.push(format!(
+                        "{} is the best{} with {}",
+                        it.name,
+                        others(has_baseline),
+                        self.beside(it)
+                    ));
+                }
+                if let Some(it) = worst {
+                    parts.push(format!("{} is the worst with {}", it.name, self.beside(it)));
+                }
+                format!("{}{}; {}.", parts.join("; "), self.goals(goals), self.valid(*trials))
+            }
+        }
+    }
+
+    fn load(&self, it: &Load, at_once: &[u32]) -> String {
+        let numbers: Vec<String> = at_once.iter().map(|it| self.number(&it.to_string())).collect();
+        let numbers = alternatives(&numbers);
+        let mut parts = match &it.model {
+            LoadModel::Closed { think, .. } => {
+                let plural = if at_once == [1] { "" } else { "s" };
+                let mut parts = vec!["closed model".to_owned(), format!("{numbers} client{plural}")];
+                if *think > Nanos::ZERO {
+                    parts.push(format!("thinking {}", self.time(*think)));
+                }
+                parts
+            }
+            LoadModel::Open { schedule, arrivals, .. } => {
+                let arrivals = match arrivals {
+                    Spacing::Even => "even arrivals",
+                    Spacing::Poisson => "Poisson arrivals",
+                };
+                let most = format!("at most {numbers} in flight");
+                vec!["open model".to_owned(), schedule.clone(), arrivals.to_owned(), most]
+            }
+        };
+        parts.push(match it.query_mode {
+            QueryMode::Simple => "simple protocol".to_owned(),
+            QueryMode::Extended => "extended protocol".to_owned(),
+            QueryMode::Prepared => "prepared statements".to_owned(),
+        });
+        if it.connect_each {
+            parts.push("a new connection for each transaction".to_owned());
+        }
+        parts.extend(it.timeout.map(|it| format!("given up after {}", self.time(it))));
+        if it.max_tries > 1 {
+            parts.push(format!("up to {} tries", it.max_tries));
+        }
+        parts.join(", ")
+    }
+
+    fn window(&self, it: &Load, repeat: u32) -> String {
+        let each = it.duration.map_or("until the schedule ends".to_owned(), |it| self.span(it));
+        let warmup = match it.warmup {
+            Nanos::ZERO => String::new(),
+            it => format!(" after {} of warm-up", self.span(it)),
+        };
+        match repeat {
+            1 => format!("once, {each}{warmup}"),
+            n => format!("{n} times, {each}{warmup}"),
+        }
+    }
+
+    fn dataset(&self, it: &Dataset) -> String {
+        let number = |it: u64| self.number(&it.to_string());
+        let content = match &it.content {
+            Content::Tickets { rows } => format!("book.tickets, {} rows", number(*rows)),
+            Content::Profiles { users, per_user } => {
+                format!("profiles, {} users with {} each", number(*users), number(*per_user))
+            }
+            Content::Pgbench { scale } => format!("pgbench's tables, scale {}", number((*scale).into())),
+            Content::Declared(tables) => tables
+                .iter()
+                .map(|it| format!("{}, {} rows", it.name, number(it.rows)))
+                .collect::<Vec<_>>()
+                .join("; "),
+        };
+        let cache = match it.cache {
+            Cache::Warm => "warm caches",
+            Cache::Cold => "cold caches",
+            Cache::AsIs => "caches as loading left them",
+        };
+        format!("{content}; {cache}; seed {}", it.seed)
+    }
+
+    fn limits(&self, it: &Limits) -> String {
+        let mut parts = Vec::new();
+        parts.extend(it.cpu.map(|it| format!("{} CPU", self.number(&it.to_string()))));
+        if !it.cpus.is_empty() {
+            let cpus: Vec<String> = it.cpus.iter().map(u32::to_string).collect();
+            parts.push(format!("on CPU {}", cpus.join(",")));
+        }
+        parts.extend(it.memory.map(|it| format!("memory {}", self.bytes(it as f64))));
+        let number = |it: u64| self.number(&it.to_string());
+        parts.extend(it.read_iops.map(|it| format!("{} reads/s", number(it))));
+        parts.extend(it.write_iops.map(|it| format!("{} writes/s", number(it))));
+        parts.extend(it.read_bps.map(|it| format!("reading {}/s", self.bytes(it as f64))));
+        parts.extend(it.write_bps.map(|it| format!("writing {}/s", self.bytes(it as f64))));
+        parts.join(", ")
+    }
+
+    fn no_limit(&self, limit: &str, why: &str) -> String {
+        if why.is_empty() {
+            format!("{limit} is not limited")
+        } else {
+            format!("{limit} is not limited: {why}")
+        }
+    }
+
+    fn times(&self, service: bool, which: &str) -> String {
+        format!("{} {which}, ms", if service { "service" } else { "response" })
+    }
+
+    fn way(&self, it: Option<Entrance>) -> &'static str {
+        it.map_or("as its address tells", |it| self.entrance(it))
+    }
+
+    fn room(&self, it: &Room) -> String {
+        match it {
+            Room::Pool(mode, size) => format!("{} mode, pool {size}", super::matrix::mode(*mode)),
+            Room::MaxConn(bound) => format!("maxconn {bound}"),
+            Room::Slots(slots) => format!("{slots} slots"),
+        }
+    }
+
+    fn processors(&self, used: f64, of: Option<f64>) -> String {
+        let of = of.map_or(String::new(), |it| format!(" of {}", self.number(&it.to_string())));
+        format!("{}{of} CPU", self.number(&format!("{used:.2}")))
+    }
+
+    fn held_back(&self, share: f64) -> String {
+        format!("held back in {} % of periods", self.number(&format!("{:.0}", 100.0 * share)))
+    }
+
+    fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String> {
+        let busy = busy.map(|it| format!("{} at work", said(it, self)));
+        let queue = queue.map(|it| format!("{} waiting", said(it, self)));
+        let parts: Vec<String> = [busy, queue].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    fn spent(&self, it: Nanos) -> String {
+        format!("{} of a transaction", self.time(it))
+    }
+
+    fn drawn(&self, way: &str, longest: Option<(&str, Nanos)>) -> String {
+        let longest = longest.map_or(String::new(), |(node, time)| {
+            format!("; a transaction spends most of its time in {node}: {}", self.time(time))
+        });
+        format!("{way}{longest}")
+    }
+
+    fn shaded(&self, figure: &str, baseline: Option<&str>) -> String {
+        let beside = baseline.map_or(String::new(), |it| format!(", shaded beside {it}"));
+        format!("{figure}{beside}")
+    }
+
+    fn chart(&self, it: ChartKind) -> &'static str {
+        match it {
+            ChartKind::Rate => "Offered and delivered",
+            ChartKind::Response => "Response time",
+            ChartKind::ResponseByOperation => "Response time by operation",
+            ChartKind::Failures => "Failures by code",
+            ChartKind::InFlight => "In flight and waiting for a client",
+            ChartKind::Pooler => "Poolers and balancers",
+            ChartKind::Connections => "Sessions of PostgreSQL",
+            ChartKind::Processors => "Processors",
+            ChartKind::Disk => "Disk",
+            ChartKind::Waits => "What active sessions wait for",
+            ChartKind::ReplicationLag => "Replication lag",
+            ChartKind::SendLag => "The generator's own send lag",
+        }
+    }
+
+    fn axis(&self, it: ChartUnit) -> &'static str {
+        match it {
+            ChartUnit::PerSecond => "per second",
+            ChartUnit::Seconds => "seconds",
+            ChartUnit::Count => "number",
+            ChartUnit::Processors => "processors",
+            ChartUnit::Bytes => "bytes",
+            ChartUnit::BytesPerSecond => "bytes per second",
+        }
+    }
+
+    fn track(&self, it: TrackKind) -> String {
+        let word = match it {
+            TrackKind::Offered => "offered",
+            TrackKind::Delivered => "delivered",
+            TrackKind::Quantile(q) | TrackKind::SendLag(q) => return super::quantile(q),
+            TrackKind::Max => "max",
+            TrackKind::Failed => "failed",
+            TrackKind::Unknown => "unknown",
+            TrackKind::Refused => "refused",
+            TrackKind::Dropped => "dropped",
+            TrackKind::InFlight => "in flight",
+            TrackKind::Waited => "waited for a client",
+            TrackKind::ClientsActive => "clients active",
+            TrackKind::ClientsWaiting => "clients waiting",
+            TrackKind::ServersActive => "servers active",
+            TrackKind::ServersIdle => "servers idle",
+            TrackKind::Queue => "queue",
+            TrackKind::Sessions => "sessions",
+            TrackKind::Limit => "limit",
+            TrackKind::Processors => "used",
+            TrackKind::Host => "whole machine",
+            TrackKind::Read => "read",
+            TrackKind::Written => "written",
+            TrackKind::Waiting => "waiting",
+            TrackKind::ReplicationLag => "behind",
+        };
+        word.to_owned()
+    }
+
+    fn event(&self, it: EventKind) -> &'static str {
+        match it {
+            EventKind::Deadlock => "deadlock",
+            EventKind::TooManyConnections => "no slot free",
+            EventKind::SlowStatement => "slow statement",
+            EventKind::Fatal => "fatal",
+            EventKind::Error => "error",
+            EventKind::Lifecycle => "state",
+            EventKind::Other => "log",
+        }
+    }
+
+    fn trial(&self, name: &str, repetition: u32) -> String {
+        if name.is_empty() { format!("trial {repetition}") } else { format!("{name}, trial {repetition}") }
+    }
+
+    fn mean_in(&self, baseline: &str) -> String {
+        format!("mean in {baseline}, ms")
+    }
+
+    fn in_trials(&self, trials: usize, of: usize, what: &str) -> String {
+        if of == 1 { what.to_owned() } else { format!("in {trials} of {of} trials: {what}") }
+    }
+
+    fn machine(&self, key: &str) -> Option<&'static str> {
+        Some(match key {
+            "system" => "system",
+            "kernel" => "kernel",
+            "processor" | "cpu_model" => "processor",
+            "processors" | "cpus" => "processors",
+            "memory" => "memory",
+            "files" => "open files, allowed and possible",
+            "ports" => "local ports",
+            "clock_source" => "clock source",
+            "governor" => "frequency governor",
+            "cgroups" => "control groups",
+            _ => return None,
+        })
+    }
+
+    fn cells(&self, names: &[&str], of: usize) -> String {
+        if names.len() == of { "all cells".to_owned() } else { names.join(", ") }
+    }
+}
+
+impl En {
+    /// `21570 transactions per second (95 %: 21400 to 21700, 5 runs), p99 12.3 ms`.
+    fn rate(&self, it: &Held<'_>) -> String {
+        let offered = it.offered.map_or(String::new(), |it| format!(" of {} offered", said(it, self)));
+        format!("{}{offered} transactions per second{}{}", said(it.tps, self), self.sure(it), self.tail(it))
+    }
+
+    /// The same beside the baseline, without the unit.
+    fn beside(&self, it: &Held<'_>) -> String {
+        let against = it.against.map_or(String::new(), |it| self.against(&it));
+        format!("{}{}{}{against}", said(it.tps, self), self.sure(it), self.tail(it))
+    }
+
+    fn sure(&self, it: &Held<'_>) -> String {
+        let runs = count(it.runs as usize, "run");
+        match it.interval {
+            Some((low, high)) => {
+                format!(" (95 %: {} to {}, {runs})", said(low, self), said(high, self))
+            }
+            None => format!(" ({runs})"),
+        }
+    }
+
+    fn tail(&self, it: &Held<'_>) -> String {
+        it.p99.map_or(String::new(), |it| format!(", p99 {}", self.time(it)))
+    }
+
+    fn against(&self, it: &Against) -> String {
+        let Some(ratio) = it.ratio else { return String::new() };
+        let ratio = self.number(&format!("{ratio:.3}"));
+        match it.verdict {
+            Verdict::NoEvidence => format!(", {ratio} of the baseline: no evidence of a difference"),
+            Verdict::Lower => format!(", {ratio} of the baseline: lower"),
+            Verdict::Higher => format!(", {ratio} of the baseline: higher"),
+            Verdict::TooFewRuns => format!(", {ratio} of the baseline: too few runs to tell"),
+        }
+    }
+
+    fn goals(&self, it: &Goals) -> String {
+        let of = it.kept + it.broken + it.unknown;
+        match (of, it.broken, it.unknown) {
+            (0, ..) => String::new(),
+            (1, 0, 0) => "; its objective is kept".to_owned(),
+            (1, 1, _) => "; its objective is BROKEN".to_owned(),
+            (_, 0, 0) => format!("; all {of} objectives are kept"),
+            (_, 0, unknown) => format!("; {unknown} of {} cannot be judged", count(of, "objective")),
+            (_, broken, _) => format!("; {broken} of {of} objectives are BROKEN"),
+        }
+    }
+
+    fn valid(&self, it: Trials) -> String {
+        match (it.valid, it.of) {
+            (valid, of) if valid == of => "valid".to_owned(),
+            (valid, of) => format!("{valid} of {of} trials are valid"),
+        }
+    }
+}
+
+fn others(baseline: bool) -> &'static str {
+    if baseline { " of the others" } else { "" }
+}
+
+fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{} {what}s", three(n as f64)) }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list(all: &[&str]) -> String {
+    match all {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// The same with `or`.
+fn alternatives(all: &[String]) -> String {
+    match all {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}

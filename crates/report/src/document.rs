@@ -1,0 +1,136 @@
+//! What does the program that draws a page receive?
+//!
+//! One JSON document: the page in every language, once its numbers over time. Numbers have four significant digits: more than
+//! a screen shows, and a third of the bytes.
+
+use crate::page::{Page, charted};
+use model::account::Account;
+use model::chart::{Chart, Charts};
+use std::fmt::Write;
+
+/// `chosen`: the language that is shown first; `events`: where news of a run that goes on are found, `/runs/NAME/events`.
+///
+/// `data[i].charts[c][t]` are the numbers of track `t` of chart `c` of the trial `i` of the block of charts; `null` was not
+/// measured.
+pub fn document(account: &Account, pages: &[Page], chosen: &str, events: Option<&str>) -> String {
+    let mut out = String::from("{\"format\":1,\"chosen\":");
+    json(&mut out, chosen);
+    out += ",\"pages\":";
+    json(&mut out, pages);
+    out += ",\"data\":[";
+    for (at, trial) in charted(account).enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        numbers(&mut out, &trial.charts);
+    }
+    out += "],\"live\":";
+    match events {
+        Some(events) => {
+            out += "{\"events\":";
+            json(&mut out, events);
+            out.push('}');
+        }
+        None => out += "null",
+    }
+    out.push('}');
+    out
+}
+
+fn json(out: &mut String, it: &(impl serde::Serialize + ?Sized)) {
+    *out += &serde_json::to_string(it).expect("strings as keys only");
+}
+
+fn numbers(out: &mut String, it: &Charts) {
+    let _ = write!(out, "{{\"bin\":{},\"at\":[", it.bin);
+    columns(out, &it.at, |out, at| number(out, *at));
+    out.push_str("],\"charts\":");
+    charts(out, &it.charts);
+    out.push('}');
+}
+
+/// Column by column, `[[[…],[…]],…]`.
+pub fn charts(out: &mut String, all: &[Chart]) {
+    out.push('[');
+    columns(out, all, |out, chart| {
+        out.push('[');
+        columns(out, &chart.tracks, |out, track| {
+            out.push('[');
+            columns(out, &track.values, |out, it| match it {
+                Some(it) => number(out, *it),
+                None => out.push_str("null"),
+            });
+            out.push(']');
+        });
+        out.push(']');
+    });
+    out.push(']');
+}
+
+fn columns<T>(out: &mut String, all: &[T], each: impl Fn(&mut String, &T)) {
+    for (at, it) in all.iter().enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        each(out, it);
+    }
+}
+
+/// With four significant digits; what is no number is `null`.
+fn number(out: &mut String, it: f64) {
+    let it = rounded(it);
+    let wrote = match it {
+        it if !it.is_finite() => out.write_str("null"),
+        it if it.fract() == 0.0 && it.abs() < 1e15 => write!(out, "{}", it as i64),
+        it => write!(out, "{it}"),
+    };
+    wrote.expect("a string takes everything");
+}
+
+fn rounded(it: f64) -> f64 {
+    if it == 0.0 || !it.is_finite() {
+        return it;
+    }
+    let digits = 3 - it.abs().log10().floor() as i32;
+    // Dividing by a power of ten gives the number that is nearest to the decimal, which is written shortest.
+    match digits {
+        // What is that small is nothing on any axis.
+        30.. => 0.0,
+        0..30 => {
+            let scale = 10f64.powi(digits);
+            (it * scale).round() / scale
+        }
+        ..0 => {
+            let scale = 10f64.powi(-digits);
+            (it / scale).round() * scale
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_digits() {
+        for (it, written) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-1.0, "-1"),
+            (0.012_345_6, "0.01235"),
+            (0.000_012_345_6, "0.00001235"),
+            (12_345.6, "12350"),
+            (1_234_567_890_123.0, "1235000000000"),
+            (99_999.0, "100000"),
+            (0.1 + 0.2, "0.3"),
+            (-57.264, "-57.26"),
+            (1e-40, "0"),
+            (f64::NAN, "null"),
+            (f64::INFINITY, "null"),
+        ] {
+            let mut out = String::new();
+            number(&mut out, it);
+            assert_eq!(out, written, "{it}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! How does a page become one file that a browser opens?
+//!
+//! A shell with script and style in it, and the document as gzip in base64: no text of foreign origin is ever HTML, and
+//! nothing is asked of any network. What the policy names by its hash runs, and nothing else.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest, Sha256};
+use std::io::Write;
+
+/// Made from `web/` by its build.
+const SCRIPT: &str = include_str!("../../../web/dist/page.js");
+const STYLE: &str = include_str!("../../../web/dist/page.css");
+
+/// What stands around a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Shell<'a> {
+    /// BCP 47.
+    pub lang: &'a str,
+    pub title: &'a str,
+    /// Where no script runs.
+    pub no_script: &'a str,
+    /// Whether the page may ask its own server, and only that, for what is new.
+    pub live: bool,
+}
+
+/// One file; `document` as of [`crate::document::document`].
+pub fn html(shell: Shell<'_>, document: &str) -> String {
+    let packed = packed(document);
+    let mut out = String::with_capacity(packed.len() + SCRIPT.len() + STYLE.len() + 2048);
+    let Shell { lang, title, no_script, live } = shell;
+    let [lang, title, no_script, policy] = [lang, title, no_script, &policy(live)].map(escaped);
+    let head = format!(
+        "<!doctype html>\n<html lang=\"{lang}\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n\
+         <title>{title}</title>\n<style>"
+    );
+    out += &head;
+    out += STYLE;
+    out += "</style>\n</head>\n<body>\n<div id=\"app\"><noscript><p>";
+    out += &no_script;
+    out += "</p></noscript></div>\n<script type=\"text/plain\" id=\"document\">";
+    out += &packed;
+    out += "</script>\n<script>";
+    out += SCRIPT;
+    out += "</script>\n</body>\n</html>\n";
+    out
+}
+
+/// What the page may do, as the value of `Content-Security-Policy`; a server says it in a header too.
+pub fn policy(live: bool) -> String {
+    let connect = if live { "connect-src 'self'; " } else { "" };
+    format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; {connect}base-uri 'none'; \
+         form-action 'none'",
+        hash(SCRIPT),
+        hash(STYLE)
+    )
+}
+
+fn hash(text: &str) -> String {
+    STANDARD.encode(Sha256::digest(text.as_bytes()))
+}
+
+/// Gzip in base64, which needs no escaping.
+fn packed(document: &str) -> String {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    let bytes = gzip.write_all(document.as_bytes()).and_then(|()| gzip.finish());
+    STANDARD.encode(bytes.expect("memory takes everything"))
+}
+
+/// As text or as an attribute's value in double quotes.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for it in text.chars() {
+        match it {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            it => out.push(it),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::read::GzDecoder;
+    use std::io::Read;
+
+    const SHELL: Shell<'_> = Shell { lang: "en", title: "a & <b>", no_script: "no script", live: false };
+
+    /// Between the last of `before` and the next of `after`.
+    fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+        let begin = text.rfind(before).expect(before) + before.len();
+        let rest = &text[begin..];
+        &rest[..rest.find(after).expect(after)]
+    }
+
+    #[test]
+    fn a_document_comes_out_as_it_went_in() {
+        let hostile = "</script><script>alert(1)</script>\u{202e}\u{1b}[31m<!--";
+        let page = html(SHELL, hostile);
+        let packed = between(&page, "id=\"document\">", "</script>");
+        let bytes = STANDARD.decode(packed).expect("base64");
+        let mut seen = String::new();
+        GzDecoder::new(bytes.as_slice()).read_to_string(&mut seen).expect("gzip");
+        assert_eq!(seen, hostile);
+        assert!(!page.contains("alert(1)"));
+        assert!(page.contains("<title>a &amp; &lt;b&gt;</title>"));
+    }
+
+    /// A script that ended its own element, or a style that did, would let what follows it be HTML.
+    #[test]
+    fn script_and_style_stay_in_their_elements() {
+        for (text, end) in [(SCRIPT, "</script"), (SCRIPT, "<!--"), (STYLE, "</style")] {
+            assert!(!text.to_ascii_lowercase().contains(end), "{end}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_named_runs() {
+        let page = html(SHELL, "{}");
+        let policy = between(&page, "Content-Security-Policy\" content=\"", "\"").replace("&#39;", "'");
+        for (text, kind) in [(SCRIPT, "script-src"), (STYLE, "style-src")] {
+            let seen = STANDARD.encode(Sha256::digest(text));
+            assert!(policy.contains(&format!("{kind} 'sha256-{seen}'")), "{policy}");
+        }
+        assert!(policy.starts_with("default-src 'none'"));
+        assert!(!policy.contains("connect-src"), "{policy}");
+        assert!(super::policy(true).contains("connect-src 'self'"));
+        assert!(!page.contains("http://") || !page.contains("src=\"http"), "asks a network");
+    }
+}

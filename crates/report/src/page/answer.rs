@@ -1,0 +1,118 @@
+//! What was asked, and what is the answer?
+
+use super::case::Case;
+use super::{Line, Tone};
+use crate::lang::page::{Answer, Goals, Held, Question, Trials};
+use model::Nanos;
+use model::account::RunState;
+use model::matrix::{Figure, Row, Status};
+use model::plan::LoadModel;
+
+pub fn question(case: &Case<'_>) -> String {
+    let experiment = &case.account.experiment;
+    let axes = axes(case);
+    let it = match experiment.cells.as_slice() {
+        [one] => {
+            let way = way(case.account.matrix.rows.first());
+            return case.lang.question(&Question::One { way: &way, load: &one.setup.load });
+        }
+        _ => Question::Matrix { axes: &axes, baseline: experiment.baseline.map(|it| case.name(it)) },
+    };
+    case.lang.question(&it)
+}
+
+/// In the order of the file.
+pub fn axes<'a>(case: &Case<'a>) -> Vec<&'a str> {
+    let mut axes: Vec<&str> = Vec::new();
+    for (axis, _) in case.account.matrix.rows.iter().flat_map(|it| &it.label) {
+        if !axes.contains(&axis.as_str()) {
+            axes.push(axis);
+        }
+    }
+    axes
+}
+
+/// `PgBouncer → PostgreSQL`.
+fn way(row: Option<&Row>) -> String {
+    let products = row.map(|it| it.hops.iter().map(|it| it.product).collect::<Vec<_>>());
+    products.unwrap_or_default().join(" → ")
+}
+
+pub fn answer(case: &Case<'_>) -> Line {
+    let account = case.account;
+    let ended: Vec<_> = account.trials.iter().filter(|it| it.status.is_some()).collect();
+    let trials = Trials { valid: ended.iter().filter(|it| it.valid).count(), of: ended.len() };
+    let goals = goals(case);
+    let baseline = account.matrix.baseline.and_then(|it| held(case, it));
+    let [best, worst] = [case.best, case.worst].map(|it| it.and_then(|it| held(case, it)));
+    let nothing = baseline.is_none() && best.is_none();
+    if nothing || trials.valid == 0 {
+        let Some(first) = ended.first() else {
+            return Line { text: case.lang.answer(&Answer::NotYet), tone: Tone::Doubt };
+        };
+        let why = match (first.reasons.first(), &first.status) {
+            (Some(reason), _) => case.lang.reason(reason),
+            (None, Some(status)) => case.lang.status(status),
+            (None, None) => case.lang.status(&Status::Interrupted),
+        };
+        let answer = Answer::Nothing { why: &why, of: trials.of };
+        return Line { text: case.lang.answer(&answer), tone: Tone::Bad };
+    }
+    let it = match (account.experiment.cells.len(), baseline.or(best)) {
+        (1, Some(held)) => Answer::One { held, trials, goals },
+        _ => Answer::Many { baseline, best, worst, trials, goals },
+    };
+    let doubtful = trials.valid < trials.of
+        || goals.unknown > 0
+        || account.about.state != RunState::Complete
+        || account.trials.iter().any(|it| !it.doubts.is_empty())
+        || account.matrix.rows.iter().any(|it| !it.not_applied.is_empty());
+    let tone = match (goals.broken, doubtful) {
+        (1.., _) => Tone::Bad,
+        (0, true) => Tone::Doubt,
+        (0, false) => Tone::Good,
+    };
+    Line { text: case.lang.answer(&it), tone }
+}
+
+fn held<'a>(case: &'a Case<'_>, cell: usize) -> Option<Held<'a>> {
+    let account = case.account;
+    let row = account.matrix.rows.get(cell)?;
+    let tps = row.estimate(Figure::Tps)?;
+    let open = matches!(account.experiment.cells.get(cell)?.setup.load.model, LoadModel::Open { .. });
+    let total = account.cells.get(cell).and_then(|it| it.total.as_ref());
+    Some(Held {
+        name: case.name(cell),
+        tps: tps.median,
+        interval: tps.interval,
+        runs: tps.runs,
+        offered: total.filter(|_| open).map(|it| it.offered.0),
+        p99: row.estimate(Figure::P99).map(|it| Nanos::from_secs_f64(it.median)),
+        against: tps.against,
+    })
+}
+
+/// Every objective once: broken if any trial broke it.
+fn goals(case: &Case<'_>) -> Goals {
+    let mut goals = Goals::default();
+    for it in &case.account.matrix.objectives {
+        match (it.broken, it.unknown, it.kept) {
+            (1.., ..) => goals.broken += 1,
+            (0, 0, 1..) => goals.kept += 1,
+            _ => goals.unknown += 1,
+        }
+    }
+    goals
+}
+
+/// When, how long, how much: one short phrase each.
+pub fn facts(case: &Case<'_>) -> Vec<String> {
+    let (about, lang) = (&case.account.about, case.lang);
+    let mut facts = vec![about.name.clone(), lang.moment(about.begun_ms)];
+    facts.extend(about.ended_ms.map(|it| lang.span(Nanos::from_millis(it.saturating_sub(about.begun_ms)))));
+    facts.push(lang.extent(case.account.trials.len(), case.account.experiment.cells.len()));
+    facts.push(lang.seed(about.seed));
+    facts.push(format!("pgdyno {}", about.program.trim_start_matches("pgdyno ")));
+    facts.extend(lang.state(about.state, about.reason.as_deref()));
+    facts
+}

@@ -1,0 +1,80 @@
+//! What is beside the curves: their names, units and events?
+
+use super::case::Case;
+use super::text::short;
+use super::{Block, ChartView, ChartedTrial, Charts, Line, MarkView, Tone, TrackView};
+use crate::lang::Lang;
+use crate::lang::page::Term;
+use model::EventKind;
+use model::account::TrialAccount;
+use model::chart::{Chart, Mark, Track, TrackKind};
+
+/// So much of a log line is shown.
+const MOST: usize = 300;
+
+pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+    let trials: Vec<ChartedTrial> = case.charted().iter().map(|it| trial(case, it)).collect();
+    if trials.is_empty() {
+        return Vec::new();
+    }
+    let chosen = case.best.or(case.chosen.first().copied()).and_then(|it| case.trial_of(it)).unwrap_or(0);
+    vec![Block::Charts(Charts { chosen, trials })]
+}
+
+fn trial(case: &Case<'_>, it: &TrialAccount) -> ChartedTrial {
+    let lang = case.lang;
+    let tone = match (it.status.is_some(), it.valid) {
+        (false, _) => Tone::Plain,
+        (true, true) if it.doubts.is_empty() => Tone::Good,
+        (true, true) => Tone::Doubt,
+        (true, false) => Tone::Bad,
+    };
+    ChartedTrial {
+        name: Line { text: lang.trial(case.name(it.cell), it.repetition + 1), tone },
+        charts: it.charts.charts.iter().map(|it| chart(it, lang)).collect(),
+        marks: it.charts.marks.iter().map(|it| mark(it, lang)).collect(),
+    }
+}
+
+pub(crate) fn chart(it: &Chart, lang: &dyn Lang) -> ChartView {
+    let unit = it.kind.unit();
+    ChartView {
+        id: it.kind,
+        title: lang.chart(it.kind).to_owned(),
+        unit,
+        axis: lang.axis(unit).to_owned(),
+        logarithmic: it.kind.logarithmic(),
+        stacked: it.kind.stacked(),
+        tracks: it.tracks.iter().map(|it| track(it, lang)).collect(),
+    }
+}
+
+fn track(it: &Track, lang: &dyn Lang) -> TrackView {
+    let word = lang.track(it.what);
+    let label = match (it.what, it.label.as_deref().map(|it| short(it, MOST))) {
+        (_, None) => word,
+        (TrackKind::Waiting, Some(label)) if label == RUNNING => lang.term(Term::Running).to_owned(),
+        (TrackKind::Sessions | TrackKind::Waiting, Some(label)) => label,
+        (TrackKind::Quantile(_) | TrackKind::Max | TrackKind::ReplicationLag, Some(label)) => {
+            format!("{label} {word}")
+        }
+        (_, Some(label)) => format!("{word} {label}"),
+    };
+    let label = it.node.as_ref().map_or(label.clone(), |node| format!("{node}: {label}"));
+    TrackView { label, dashed: it.what == TrackKind::Limit }
+}
+
+/// The label of sessions that wait for nothing.
+const RUNNING: &str = "running";
+
+pub(crate) fn mark(it: &Mark, lang: &dyn Lang) -> MarkView {
+    let tone = match it.kind {
+        EventKind::Deadlock | EventKind::TooManyConnections | EventKind::Fatal => Tone::Bad,
+        EventKind::Error | EventKind::SlowStatement => Tone::Doubt,
+        EventKind::Lifecycle => Tone::Plain,
+        EventKind::Other => Tone::Faint,
+    };
+    let times = if it.count > 1 { format!(" ×{}", it.count) } else { String::new() };
+    let what = lang.event(it.kind);
+    MarkView { at: it.at, text: format!("{}: {what}{times}: {}", it.node, short(&it.text, MOST)), tone }
+}

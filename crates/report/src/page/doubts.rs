@@ -1,0 +1,77 @@
+//! What speaks against the figures?
+
+use super::case::Case;
+use super::goals::distinct;
+use super::{Block, Line, Tone};
+use model::matrix::{NotApplied, Status};
+use model::summary::{Doubt, Reason};
+use std::mem::discriminant;
+
+/// Limits that do not hold, trials that do not count, doubts of those that do, rules that fired, and notes.
+pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+    let (account, lang) = (case.account, case.lang);
+    let trials = || account.trials.iter().filter(|it| it.status.is_some());
+    let of = trials().count();
+    let bad = |text| Line { text, tone: Tone::Bad };
+    let doubtful = |text| Line { text, tone: Tone::Doubt };
+    let mut items = Vec::new();
+    for same in not_applied(case) {
+        items.push(doubtful(lang.not_applied(&same)));
+    }
+    let mut reasons: Vec<(&Reason, usize)> = Vec::new();
+    for reason in trials().flat_map(|it| &it.reasons) {
+        match reasons.iter_mut().find(|it| discriminant(it.0) == discriminant(reason)) {
+            Some(known) => known.1 += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    items.extend(reasons.iter().map(|(it, count)| bad(lang.left_out(*count, of, &lang.reason(it)))));
+    let lost = trials().filter(|it| !it.valid && it.reasons.is_empty()).filter_map(|it| it.status.as_ref());
+    let lost: Vec<String> = lost.map(|it| lang.status(it)).collect();
+    for why in distinct(lost.iter().cloned()) {
+        let count = lost.iter().filter(|it| **it == why).count();
+        items.push(bad(lang.left_out(count, of, &why)));
+    }
+    let mut doubts: Vec<(&Doubt, u32, usize)> = Vec::new();
+    for trial in trials() {
+        let clients = account.matrix.rows.get(trial.cell).map_or(0, |it| it.clients);
+        for doubt in &trial.doubts {
+            match doubts.iter_mut().find(|it| discriminant(it.0) == discriminant(doubt)) {
+                Some(known) => known.2 += 1,
+                None => doubts.push((doubt, clients, 1)),
+            }
+        }
+    }
+    let told = |(it, clients, count): &(&Doubt, u32, usize)| {
+        doubtful(lang.in_trials(*count, of, &lang.doubt(it, *clients)))
+    };
+    items.extend(doubts.iter().map(told));
+    let fired = trials().filter(|it| matches!(it.status, Some(Status::Stopped { .. })));
+    for it in fired {
+        let name = lang.trial(case.name(it.cell), it.repetition + 1);
+        items.extend(it.fired.as_ref().map(|fired| doubtful(format!("{name}: {}", lang.fired(fired)))));
+    }
+    let notes: Vec<String> = trials()
+        .flat_map(|it| distinct(it.notes.iter().map(|(subject, words)| format!("{subject}: {words}"))))
+        .collect();
+    for note in distinct(notes.iter().cloned()) {
+        let count = notes.iter().filter(|it| **it == note).count();
+        items.push(Line { text: lang.in_trials(count, of, &note), tone: Tone::Faint });
+    }
+    if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
+}
+
+/// Limits that were not applied, those of one reason together.
+fn not_applied<'a>(case: &Case<'a>) -> Vec<Vec<&'a NotApplied>> {
+    let mut all: Vec<&NotApplied> = case.account.matrix.rows.iter().flat_map(|it| &it.not_applied).collect();
+    all.sort();
+    all.dedup();
+    let mut groups: Vec<Vec<&NotApplied>> = Vec::new();
+    for it in all {
+        match groups.iter_mut().find(|group| group[0].why == it.why) {
+            Some(group) => group.push(it),
+            None => groups.push(vec![it]),
+        }
+    }
+    groups
+}

@@ -1,0 +1,97 @@
+//! What was the load, and were the objectives kept?
+
+use super::case::Case;
+use super::{Block, Line, Tone};
+use crate::lang::page::Term;
+use model::plan::{Load, LoadModel, Operation, Setup};
+
+pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+    let (lang, experiment) = (case.lang, &case.account.experiment);
+    let setups: Vec<&Setup> = experiment.cells.iter().map(|it| &it.setup).collect();
+    let name = |term| lang.term(term).to_owned();
+    let mut facts = Vec::new();
+    facts.extend(loads(&setups).iter().map(|(load, at_once)| (name(Term::Load), lang.load(load, at_once))));
+    let windows = distinct(setups.iter().map(|it| lang.window(&it.load, experiment.repeat)));
+    facts.push((name(Term::Window), windows.join("; ")));
+    let mixes = distinct(setups.iter().map(|it| mix(&it.operations)));
+    facts.extend(mixes.into_iter().map(|it| (name(Term::Operations), it)));
+    let datasets = distinct(setups.iter().filter_map(|it| it.dataset.as_ref()).map(|it| lang.dataset(it)));
+    facts.extend(datasets.into_iter().map(|it| (name(Term::Dataset), it)));
+    let rules = distinct(setups.iter().flat_map(|it| it.stop.iter().cloned()));
+    if !rules.is_empty() {
+        facts.push((name(Term::StopRules), rules.join(", ")));
+    }
+    let mut blocks = vec![Block::Facts { facts }];
+    let tallies = &case.account.matrix.objectives;
+    if !tallies.is_empty() {
+        let item =
+            |it| Line { text: lang.tally(it, &case.names), tone: tone(it.kept, it.broken, it.unknown) };
+        blocks.push(Block::List { items: tallies.iter().map(item).collect() });
+    }
+    blocks.extend(scripts(&setups));
+    blocks
+}
+
+fn tone(kept: u32, broken: u32, unknown: u32) -> Tone {
+    match (kept, broken, unknown) {
+        (_, 1.., _) => Tone::Bad,
+        (1.., 0, 0) => Tone::Good,
+        _ => Tone::Doubt,
+    }
+}
+
+/// Loads that differ by more than how many clients there are, and those numbers of clients.
+fn loads(setups: &[&Setup]) -> Vec<(Load, Vec<u32>)> {
+    let mut all: Vec<(Load, Vec<u32>)> = Vec::new();
+    for setup in setups {
+        let mut load = setup.load.clone();
+        let at_once = match &mut load.model {
+            LoadModel::Closed { clients, .. } => std::mem::take(clients),
+            LoadModel::Open { max_in_flight, .. } => std::mem::take(max_in_flight),
+        };
+        match all.iter_mut().find(|it| it.0 == load) {
+            Some((_, numbers)) if numbers.contains(&at_once) => {}
+            Some((_, numbers)) => numbers.push(at_once),
+            None => all.push((load, vec![at_once])),
+        }
+    }
+    all.iter_mut().for_each(|it| it.1.sort_unstable());
+    all
+}
+
+/// `read ×10, write ×1`.
+fn mix(all: &[Operation]) -> String {
+    let each = all.iter().map(|it| match all.len() {
+        1 => it.name.clone(),
+        _ => format!("{} ×{}", it.name, it.weight),
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// Every script once.
+fn scripts(setups: &[&Setup]) -> Vec<Block> {
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for it in setups.iter().flat_map(|it| &it.operations) {
+        let script = (it.name.as_str(), it.script.as_str());
+        if !seen.contains(&script) {
+            seen.push(script);
+        }
+    }
+    let block = |(name, text): (&str, &str)| Block::Code {
+        name: name.to_owned(),
+        text: text.trim_end().to_owned(),
+        folded: true,
+    };
+    seen.into_iter().map(block).collect()
+}
+
+/// Each once, in the order in which they come.
+pub(super) fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::new();
+    for it in all {
+        if !seen.contains(&it) {
+            seen.push(it);
+        }
+    }
+    seen
+}

@@ -1,0 +1,132 @@
+//! How are a page's numbers rounded, before a language writes them?
+
+use crate::lang::Lang;
+use model::Nanos;
+
+/// Three digits or all of a whole number, as machines write it: `0.371`, `5.73`, `21500`.
+pub(crate) fn three(value: f64) -> String {
+    match value.abs() {
+        100.0.. => format!("{value:.0}"),
+        10.0..100.0 => format!("{value:.1}"),
+        1.0..10.0 => format!("{value:.2}"),
+        0.0 => "0".to_owned(),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// The same in a language.
+pub(crate) fn said(value: f64, lang: &dyn Lang) -> String {
+    lang.number(&three(value))
+}
+
+/// Nothing for what is not known.
+pub(crate) fn millis(it: Option<Nanos>, lang: &dyn Lang) -> String {
+    it.map_or(String::new(), |it| said(it.as_millis_f64(), lang))
+}
+
+/// A duration as a number of three digits and one of the units, from the smallest: microseconds, milliseconds, seconds.
+pub(crate) fn time(it: Nanos) -> (String, usize) {
+    match it.0 {
+        ..1_000_000 => (three(it.as_micros_f64()), 0),
+        1_000_000..1_000_000_000 => (three(it.as_millis_f64()), 1),
+        _ => (three(it.as_secs_f64()), 2),
+    }
+}
+
+/// Hours, minutes and seconds, the largest that is not zero and the next one: `(2, 'h')`, `(5, 'm')`.
+pub(crate) fn span(it: Nanos) -> Vec<(u64, char)> {
+    let seconds = (it.as_secs_f64().round()) as u64;
+    let parts = match seconds {
+        0 if it > Nanos::ZERO => return Vec::new(),
+        0..60 => vec![(seconds, 's')],
+        60..3600 => vec![(seconds / 60, 'm'), (seconds % 60, 's')],
+        _ => vec![(seconds / 3600, 'h'), (seconds % 3600 / 60, 'm')],
+    };
+    parts.into_iter().enumerate().filter(|(at, it)| *at == 0 || it.0 > 0).map(|it| it.1).collect()
+}
+
+/// A number of three digits and a power of 1024, at most 4.
+pub(crate) fn binary(bytes: f64) -> (String, usize) {
+    let mut power = 0;
+    let mut rest = bytes;
+    while rest.abs() >= 1024.0 && power < 4 {
+        rest /= 1024.0;
+        power += 1;
+    }
+    let whole = rest.fract() == 0.0;
+    (if whole { format!("{rest:.0}") } else { three(rest) }, power)
+}
+
+/// Year, month, day, hour and minute in UTC.
+///
+/// Source: H. Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`.
+pub(crate) fn utc(unix_ms: u64) -> (u64, u64, u64, u64, u64) {
+    let minutes = unix_ms / 60_000;
+    let (days, minute_of_day) = (minutes / 1440, minutes % 1440);
+    // Days since 1 March of the year 0, in eras of 400 years.
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    (year, month, day, minute_of_day / 60, minute_of_day % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments() {
+        for (unix_ms, expected) in [
+            (0, (1970, 1, 1, 0, 0)),
+            (951_782_400_000, (2000, 2, 29, 0, 0)),
+            (951_868_799_999, (2000, 2, 29, 23, 59)),
+            (951_868_800_000, (2000, 3, 1, 0, 0)),
+            (1_767_225_599_000, (2025, 12, 31, 23, 59)),
+            (4_107_542_400_000, (2100, 3, 1, 0, 0)),
+        ] {
+            assert_eq!(utc(unix_ms), expected, "{unix_ms}");
+        }
+    }
+
+    #[test]
+    fn digits() {
+        for (value, shown) in [
+            (0.0, "0"),
+            (0.000_4, "0.000"),
+            (0.371_4, "0.371"),
+            (5.726, "5.73"),
+            (-57.26, "-57.3"),
+            (572.6, "573"),
+            (21_570.4, "21570"),
+        ] {
+            assert_eq!(three(value), shown);
+        }
+    }
+
+    #[test]
+    fn units() {
+        for (it, expected) in [
+            (Nanos(371_400), ("371", 0)),
+            (Nanos::from_micros(12_345), ("12.3", 1)),
+            (Nanos::from_millis(1_032), ("1.03", 2)),
+        ] {
+            assert_eq!(time(it), (expected.0.to_owned(), expected.1));
+        }
+        for (bytes, expected) in
+            [(512.0, ("512", 0)), (1024.0, ("1", 1)), (1536.0, ("1.50", 1)), (400.0 * 1048576.0, ("400", 2))]
+        {
+            assert_eq!(binary(bytes), (expected.0.to_owned(), expected.1));
+        }
+        let spans = [(12, "12s"), (60, "1m"), (200, "3m20s"), (3600, "1h"), (7500, "2h5m")];
+        for (seconds, expected) in spans {
+            let seen: String =
+                span(Nanos::from_secs(seconds)).iter().map(|(n, unit)| format!("{n}{unit}")).collect();
+            assert_eq!(seen, expected);
+        }
+    }
+}

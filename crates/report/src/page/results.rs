@@ -1,0 +1,105 @@
+//! What came of each operation?
+
+use super::case::Case;
+use super::number::{millis, said};
+use super::{Block, Column, Row, Table, Tone};
+use crate::lang::page::Term;
+use crate::lang::{Label, Lang};
+use model::account::{Brought, CellAccount};
+
+/// A table of operations for every chosen cell, and one of its failures.
+pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for &cell in &case.chosen {
+        let Some(it) = case.account.cells.get(cell) else { continue };
+        blocks.extend(operations(it, case.caption(cell), case.lang).map(Block::Table));
+        blocks.extend(failures(it, case.caption(cell), case.lang).map(Block::Table));
+    }
+    blocks
+}
+
+/// A figure of a table: its heading, how dispensable it is, and its text for one row.
+pub(super) type Figure<'a, T> = (String, u8, Box<dyn Fn(&T) -> String + 'a>);
+
+fn operations(it: &CellAccount, caption: String, lang: &dyn Lang) -> Option<Table> {
+    let total = it.total.as_ref()?;
+    let mut rows: Vec<&Brought> = it.operations.iter().collect();
+    // With one operation all are that one.
+    if rows.len() != 1 {
+        rows.push(total);
+    }
+    let name = |it: &Brought| match it.name.as_str() {
+        "" => lang.term(Term::Total).to_owned(),
+        name => name.to_owned(),
+    };
+    let failed = |it: &Brought| it.failures.iter().map(|it| it.count).sum::<u64>();
+    let count = |it: u64| lang.number(&it.to_string());
+    let term = |it| lang.term(it).to_owned();
+    let [mean, max] = [Label::Mean, Label::Max].map(|it| lang.label(it));
+    let figures: Vec<Figure<'_, Brought>> = vec![
+        (term(Term::Offered), 5, Box::new(|it| said(it.offered.0, lang))),
+        (term(Term::Delivered), 0, Box::new(|it| said(it.delivered.0, lang))),
+        (term(Term::Goodput), 2, Box::new(|it| it.goodput.map_or(String::new(), |it| said(it.0, lang)))),
+        (lang.times(false, mean), 8, Box::new(|it| millis(it.response.mean, lang))),
+        (lang.times(false, "p50"), 1, Box::new(|it| millis(it.response.p50, lang))),
+        (lang.times(false, "p90"), 7, Box::new(|it| millis(it.response.p90, lang))),
+        (lang.times(false, "p95"), 4, Box::new(|it| millis(it.response.p95, lang))),
+        (lang.times(false, "p99"), 0, Box::new(|it| millis(it.response.p99, lang))),
+        (lang.times(false, "p99.9"), 4, Box::new(|it| millis(it.response.p999, lang))),
+        (lang.times(false, max), 5, Box::new(|it| millis(it.response.max, lang))),
+        (lang.times(true, mean), 9, Box::new(|it| millis(it.service.mean, lang))),
+        (lang.times(true, "p50"), 6, Box::new(|it| millis(it.service.p50, lang))),
+        (lang.times(true, "p99"), 6, Box::new(|it| millis(it.service.p99, lang))),
+        (term(Term::Failed), 3, Box::new(|it| count(failed(it)))),
+        (term(Term::Dropped), 3, Box::new(|it| count(it.dropped))),
+    ];
+    let first = (Column { heading: term(Term::Operation), ..Column::default() }, name);
+    let mut table = filled(first, figures, &rows);
+    table.caption = caption;
+    if rows.len() > 1
+        && let Some(last) = table.rows.last_mut()
+    {
+        last.baseline = false;
+    }
+    Some(table)
+}
+
+/// A table of these rows; a column that says nothing of any of them is left out.
+pub(super) fn filled<T>(
+    first: (Column, impl Fn(&T) -> String),
+    figures: Vec<Figure<'_, T>>,
+    rows: &[&T],
+) -> Table {
+    let mut table = Table {
+        columns: vec![first.0],
+        rows: rows.iter().map(|it| Row { cells: vec![(first.1)(it)], ..Row::default() }).collect(),
+        ..Table::default()
+    };
+    for (heading, dispensable, figure) in figures {
+        let cells: Vec<String> = rows.iter().map(|it| figure(it)).collect();
+        if cells.iter().all(|it| it.is_empty() || (it == "0" && dispensable > 0)) {
+            continue;
+        }
+        table.columns.push(Column { heading, numeric: true, dispensable });
+        table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.cells.push(cell));
+    }
+    table
+}
+
+fn failures(it: &CellAccount, caption: String, lang: &dyn Lang) -> Option<Table> {
+    let failures = &it.total.as_ref()?.failures;
+    let text = |heading: &str| Column { heading: heading.to_owned(), ..Column::default() };
+    let count = Column { heading: lang.term(Term::Count).to_owned(), numeric: true, dispensable: 0 };
+    let columns = vec![text(lang.term(Term::Code)), count, text(lang.label(Label::Effect))];
+    let row = |it: &model::summary::Failure| {
+        let name = it.name.map_or(String::new(), |name| format!(" {name}"));
+        let cells = vec![
+            format!("{}{name}", it.code),
+            lang.number(&it.count.to_string()),
+            lang.effect(it.class).to_owned(),
+        ];
+        Row { cells, tone: Tone::Bad, baseline: false }
+    };
+    let rows: Vec<Row> = failures.iter().map(row).collect();
+    (!rows.is_empty()).then_some(Table { caption, columns, rows, notes: Vec::new() })
+}

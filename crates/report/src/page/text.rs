@@ -1,0 +1,99 @@
+//! How is text of foreign origin made harmless to whoever reads it?
+
+use crate::plot::Characters;
+
+/// The same text, in which what would steer a terminal, or turn the direction of reading, is seen instead of obeyed. Line
+/// breaks and tabs become blanks.
+pub(crate) fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for it in text.chars() {
+        match it {
+            '\n' | '\t' => out.push(' '),
+            '\r' => {}
+            it if it.is_control() || turns(it) => out.extend(it.escape_unicode()),
+            it => out.push(it),
+        }
+    }
+    out
+}
+
+/// The same with line breaks and tabs as they are.
+pub(crate) fn visible_lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for it in text.chars() {
+        match it {
+            '\r' => {}
+            '\n' | '\t' => out.push(it),
+            it if it.is_control() || turns(it) => out.extend(it.escape_unicode()),
+            it => out.push(it),
+        }
+    }
+    out
+}
+
+/// Marks of direction, invisible characters, and what separates lines in Unicode.
+fn turns(it: char) -> bool {
+    matches!(it, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// In the characters that a terminal has.
+pub(crate) fn shown(text: &str, characters: Characters) -> String {
+    let text = visible(text);
+    if characters == Characters::Utf8 {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for it in text.chars() {
+        match it {
+            '→' => out.push_str("->"),
+            '±' => out.push_str("+-"),
+            '×' => out.push('x'),
+            'µ' => out.push('u'),
+            '…' => out.push_str("..."),
+            '–' | '—' => out.push('-'),
+            '\u{a0}' | '\u{202f}' | '\u{2009}' => out.push(' '),
+            it => out.push(it),
+        }
+    }
+    out
+}
+
+/// At most so many characters, in one line.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_is_seen() {
+        for (text, expected) in [
+            ("SELECT 1", "SELECT 1"),
+            ("a\nb\tc\r", "a b c"),
+            ("\x1b[31mred", "\\u{1b}[31mred"),
+            ("user\u{202e}nimda", "user\\u{202e}nimda"),
+            ("\u{2066}x\u{2069}\u{feff}", "\\u{2066}x\\u{2069}\\u{feff}"),
+            ("21\u{202f}570 ±1,0\u{a0}%", "21\u{202f}570 ±1,0\u{a0}%"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+        ] {
+            assert_eq!(visible(text), expected, "{text:?}");
+        }
+        assert_eq!(visible_lines("a\n\tb\u{7}\r\n"), "a\n\tb\\u{7}\n");
+        assert_eq!(shown("a → b ±1 µs\u{202f}…", Characters::Ascii), "a -> b +-1 us ...");
+    }
+
+    #[test]
+    fn shortened() {
+        for (text, expected) in
+            [("a  b\n c", "a b c"), ("абвгдеж", "абвгде…"), ("абвгде", "абвгде"), ("", "")]
+        {
+            assert_eq!(short(text, 6), expected);
+        }
+    }
+}
