@@ -4,6 +4,7 @@
 //! bytes; the simulator runs it against invented servers on an invented clock.
 
 pub mod driver;
+pub mod feed;
 pub mod random;
 pub mod recorder;
 pub mod schedule;

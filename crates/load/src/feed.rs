@@ -1,0 +1,120 @@
+//! Which row does a transaction draw from a feed?
+//!
+//! All clients of all threads draw from one feed: an atomic counter is all they share.
+
+use crate::random::{Prng, permute, zipfian};
+use model::rows::Rows;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Rows, and how they are chosen.
+#[derive(Debug)]
+pub struct Feed {
+    pub rows: Rows,
+    pub order: Order,
+    /// Draws so far, of those orders that count them.
+    drawn: AtomicU64,
+}
+
+/// How rows are chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Order {
+    /// From the first to the last, and from the first again.
+    Sequential,
+    /// Every row once in an order of the seed, and then in another one.
+    Shuffled { seed: i64 },
+    /// Each as often, by the client's own chance.
+    Random,
+    /// The first ones more often: `random_zipfian` with parameter `s`, in [`crate::random::ZIPFIAN_MIN`]..=1000.
+    Zipfian { s: f64 },
+    /// From the first to the last, and then none.
+    Once,
+}
+
+impl Feed {
+    /// There must be a row, and fewer than 2⁶³ of them.
+    pub fn new(rows: Rows, order: Order) -> Feed {
+        assert!(!rows.is_empty() && i64::try_from(rows.len()).is_ok(), "a feed has rows");
+        Feed { rows, order, drawn: AtomicU64::new(0) }
+    }
+
+    /// The number of a row; `None` when there is none left.
+    #[inline]
+    pub fn draw(&self, chance: &mut Prng) -> Option<u64> {
+        let rows = self.rows.len();
+        // Which draw comes first does not matter, only that no two are the same.
+        let count = || self.drawn.fetch_add(1, Ordering::Relaxed);
+        match self.order {
+            Order::Sequential => Some(count() % rows),
+            Order::Shuffled { seed } => {
+                let drawn = count();
+                let round = (drawn / rows) as i64;
+                Some(permute((drawn % rows) as i64, rows as i64, seed.wrapping_add(round)) as u64)
+            }
+            Order::Random => Some(chance.u64_range(0, rows - 1)),
+            Order::Zipfian { s } => {
+                let rank = zipfian(chance, 1, rows as i64, s)
+                    .expect("the parameter was checked, the range is 1 or more");
+                Some(rank as u64 - 1)
+            }
+            Order::Once => Some(count()).filter(|it| *it < rows),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::rows::{Form, Layout};
+    use std::sync::Arc;
+
+    fn feed(rows: u64, order: Order) -> Feed {
+        let mut layout = Layout::new(Form::Packed, vec!["it".into()]);
+        (0..rows).for_each(|n| layout.push(4 * n));
+        Feed::new(Rows::new(Arc::new(vec![0; 4 * rows as usize]), layout), order)
+    }
+
+    fn draws(feed: &Feed, count: usize) -> Vec<Option<u64>> {
+        let mut chance = Prng::seeded(7);
+        (0..count).map(|_| feed.draw(&mut chance)).collect()
+    }
+
+    #[test]
+    fn in_order_and_once() {
+        assert_eq!(draws(&feed(3, Order::Sequential), 5), [0, 1, 2, 0, 1].map(Some));
+        assert_eq!(draws(&feed(2, Order::Once), 4), [Some(0), Some(1), None, None]);
+    }
+
+    #[test]
+    fn each_round_is_shuffled_anew_and_holds_every_row() {
+        let of = |seed| draws(&feed(100, Order::Shuffled { seed }), 200);
+        let (all, other) = (of(1), of(2));
+        let (first, second) = all.split_at(100);
+        for round in [first, second] {
+            let mut sorted: Vec<u64> = round.iter().map(|it| it.expect("there is no end")).collect();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..100).collect::<Vec<_>>());
+        }
+        assert!(first != second && all != other && all == of(1));
+    }
+
+    #[test]
+    fn chance_keeps_to_the_rows() {
+        let random = draws(&feed(10, Order::Random), 10_000);
+        let count = |all: &[Option<u64>], row| all.iter().filter(|it| **it == Some(row)).count();
+        assert!((0..10).all(|row| (850..1150).contains(&count(&random, row))));
+        let zipf = draws(&feed(10, Order::Zipfian { s: 1.2 }), 10_000);
+        assert!((0..9).all(|row| count(&zipf, row) > count(&zipf, row + 1)) && count(&zipf, 9) > 0);
+    }
+
+    #[test]
+    fn threads_share_a_feed_without_drawing_a_row_twice() {
+        let feed = feed(40_000, Order::Once);
+        let mut drawn: Vec<u64> = std::thread::scope(|scope| {
+            let of = || draws(&feed, 15_000).into_iter().flatten().collect::<Vec<_>>();
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(of)).collect();
+            threads.into_iter().flat_map(|it| it.join().expect("no thread panics")).collect()
+        });
+        drawn.sort_unstable();
+        assert_eq!(drawn, (0..40_000).collect::<Vec<_>>());
+    }
+}
