@@ -13,6 +13,7 @@ mod run;
 mod runs;
 mod schedule;
 mod schema;
+mod serve;
 mod stand;
 mod voice;
 
@@ -52,6 +53,9 @@ enum Command {
     /// List, show and remove the runs that were kept
     #[command(disable_help_flag = true)]
     Runs(Rest),
+    /// Show runs in a browser, those that are kept and the one that goes on
+    #[command(disable_help_flag = true)]
+    Serve(Rest),
     /// Write a run as CSV, JSON or for HdrHistogram's tools
     #[command(disable_help_flag = true)]
     Export(Rest),
@@ -90,6 +94,7 @@ fn main() -> ExitCode {
         Command::Schema(it) => schema::main(&it.args),
         Command::Stack(it) => stand::main(&it.args),
         Command::Runs(it) => runs::main(&it.args),
+        Command::Serve(it) => serve::main(&it.args),
         Command::Export(it) => export::main(&it.args),
         Command::Schedule(it) => schedule::main(&it.args),
         Command::Demo(it) => demo::main(&it.args),

@@ -259,7 +259,7 @@ fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> String {
 }
 
 /// As in `2026-11-21 11:53:31`.
-fn when(unix_ms: u64) -> String {
+pub fn when(unix_ms: u64) -> String {
     let it = store::utc(unix_ms);
     // Years beyond 9999 are as long as they are.
     let (day, time) = it.split_once('T').expect("date and time have a T between");
@@ -267,7 +267,7 @@ fn when(unix_ms: u64) -> String {
     format!("{year}-{}-{} {}:{}:{}", &rest[..2], &rest[2..], &time[..2], &time[2..4], &time[4..6])
 }
 
-fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),
         1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),

@@ -5,6 +5,7 @@
 pub mod bench;
 pub mod findings;
 pub mod lang;
+pub mod listing;
 pub mod live;
 pub mod log;
 pub mod matrix;

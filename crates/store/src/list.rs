@@ -3,6 +3,7 @@
 use crate::error::{Error, Result, Wrong};
 use crate::file::EXTENSION;
 use crate::read::{Run, State};
+use crate::request;
 use crate::words::Header;
 use std::fs;
 use std::io::ErrorKind;
@@ -80,6 +81,14 @@ pub fn find(dir: &Path, run: &str) -> Result<PathBuf> {
     }
 }
 
+/// The file of exactly this name as in the list: whatever `name` says, nothing outside of `dir` is meant.
+pub fn exact(dir: &Path, name: &str) -> Result<PathBuf> {
+    match names(dir)?.iter().any(|it| it == name) {
+        true => Ok(file(dir, name)),
+        false => Err(Error::new(Path::new(name), Wrong::Unknown)),
+    }
+}
+
 /// Deletes the run of exactly this name in `dir`, and its journal; not while it is being written.
 pub fn remove(dir: &Path, name: &str) -> Result<PathBuf> {
     let name = name.strip_suffix(".dyno").unwrap_or(name);
@@ -97,6 +106,7 @@ pub fn remove(dir: &Path, name: &str) -> Result<PathBuf> {
     fs::remove_file(&path).map_err(Error::system(&path, "remove"))?;
     // There is one only after a kill.
     let _ = fs::remove_file(journal(&path));
+    request::forget(&path);
     Ok(path)
 }
 

@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::file::{self, Reserve};
+use crate::request;
 use crate::words::{End, Header, Note, Outcome, Trial, TrialId};
 use crate::write::{Desk, Message};
 use model::{LogEvent, Sample, Tick};
@@ -118,7 +119,10 @@ impl Writer {
         self.send(Message::Finish(outcome));
         match self.join() {
             Some(Err(error)) => Err(Error::sqlite(&self.path, "write")(error)),
-            _ => Ok(std::mem::take(&mut self.path)),
+            _ => {
+                request::forget(&self.path);
+                Ok(std::mem::take(&mut self.path))
+            }
         }
     }
 

@@ -19,10 +19,12 @@ use model::plan::{Experiment, Setup};
 use show::Show;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use stack::restore::Bloat;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 use store::{End, Header, Note, Outcome, Status, Trial, TrialId, Writer};
 use trial::{Asked, Done};
 
@@ -86,6 +88,7 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     show.begins();
     check::remarks(&plan).iter().for_each(|it| show.remark(it));
     let writer = create(args, &plan.experiment)?;
+    on_request(writer.path(), Arc::clone(&interrupted))?;
     let lab = Lab::start(Arc::clone(&interrupted))?;
     let mut bench = Bench { lab, writer, interrupted, show };
     let statuses = bench.all(&plan.experiment);
@@ -291,6 +294,22 @@ fn on_interrupt() -> Result<Arc<AtomicBool>, Trouble> {
             .map_err(|error| Trouble::new(format!("could not await Ctrl-C: {error}")))?;
     }
     Ok(flag)
+}
+
+/// How often it is looked for.
+const REQUESTS: Duration = Duration::from_millis(250);
+
+/// Sets the flag once somebody has asked for the end of the run in `path`, for instance in a browser.
+fn on_request(path: &Path, flag: Arc<AtomicBool>) -> Result<(), Trouble> {
+    let path = path.to_owned();
+    let look = move || {
+        while !store::is_asked_to_end(&path) {
+            thread::sleep(REQUESTS);
+        }
+        flag.store(true, Ordering::Relaxed);
+    };
+    let started = thread::Builder::new().name("requests".to_owned()).spawn(look);
+    started.map(drop).map_err(|it| Trouble::new(format!("could not await requests: {}", plain(&it))))
 }
 
 /// Unix time.

@@ -1,0 +1,275 @@
+//! May this request be answered?
+//!
+//! Whoever sits at this machine may look. A page of somebody else's that is open in the same browser may not: it cannot
+//! send a Host that is ours when it has rebound its name to our address, nor our Origin, nor the token that stands only in
+//! our own pages. Off the machine, a token that the user has set is asked for as well.
+
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::{IpAddr, SocketAddr};
+
+/// What a request says of itself; `None` for a header that is not there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asking<'a> {
+    /// Anything but GET and HEAD.
+    pub changes: bool,
+    pub host: Option<&'a str>,
+    pub origin: Option<&'a str>,
+    pub cookie: Option<&'a str>,
+    pub authorization: Option<&'a str>,
+}
+
+/// Why it is not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It was sent to a name that is not ours.
+    Host,
+    /// A page of somebody else's sent it.
+    Origin,
+    /// It does not come from a page of ours.
+    Form,
+    /// Nobody has said who asks.
+    Stranger,
+}
+
+/// The one who asks at the door.
+#[derive(Debug)]
+pub struct Guard {
+    port: u16,
+    /// In lower case, without port.
+    names: Vec<String>,
+    /// Bound to every address, so that any of them may be named.
+    everywhere: bool,
+    token: Option<Secret>,
+    form: String,
+    session: String,
+}
+
+/// What the user has set, so that it can be compared and not told.
+struct Secret([u8; 32]);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl Guard {
+    /// For who listens at `address`, which was asked for as `host`; `token`: what everybody must know.
+    pub fn new(address: SocketAddr, host: Option<&str>, token: Option<&str>) -> io::Result<Guard> {
+        let ip = address.ip();
+        let mut names: Vec<String> = host.map(str::to_ascii_lowercase).into_iter().collect();
+        names.push(named(ip));
+        if ip.is_loopback() || ip.is_unspecified() {
+            names.extend(["127.0.0.1", "localhost", "[::1]"].map(str::to_owned));
+        }
+        Ok(Guard {
+            port: address.port(),
+            names,
+            everywhere: ip.is_unspecified(),
+            token: token.map(|it| Secret(digest(it))),
+            form: random()?,
+            session: random()?,
+        })
+    }
+
+    /// What a form of ours sends along; other pages cannot read it.
+    pub fn form(&self) -> &str {
+        &self.form
+    }
+
+    /// Whether a form was ours.
+    pub fn is_ours(&self, form: &str) -> bool {
+        same(form, &self.form)
+    }
+
+    /// Whether that is what the user has set.
+    pub fn is_token(&self, it: &str) -> bool {
+        self.token.as_ref().is_some_and(|token| equal(&token.0, &digest(it)))
+    }
+
+    /// The cookie of those who have said the token.
+    pub fn cookie(&self) -> String {
+        format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name(), self.session)
+    }
+
+    /// Cookies know no ports, so that another server's would be ours.
+    fn cookie_name(&self) -> String {
+        format!("pgdyno-{}", self.port)
+    }
+
+    /// Whether the request was sent to us, and by nobody else's page. Who asks is another question.
+    pub fn passes(&self, it: Asking<'_>) -> Result<(), Refusal> {
+        let host = it.host.filter(|it| self.is_host(it)).ok_or(Refusal::Host)?;
+        match it.origin.map(|it| it.strip_prefix("http://")) {
+            Some(Some(origin)) if origin.eq_ignore_ascii_case(host) => Ok(()),
+            Some(_) => Err(Refusal::Origin),
+            None if it.changes => Err(Refusal::Origin),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the one who asks has said the token, where there is one.
+    pub fn knows(&self, it: Asking<'_>) -> Result<(), Refusal> {
+        if self.token.is_none() {
+            return Ok(());
+        }
+        let name = self.cookie_name();
+        let mut cookies = it.cookie.unwrap_or_default().split(';').filter_map(|it| it.trim().split_once('='));
+        let by_cookie = cookies.any(|(key, value)| key == name && same(value, &self.session));
+        let bearer = it.authorization.and_then(|it| it.strip_prefix("Bearer "));
+        let known = by_cookie || bearer.is_some_and(|it| self.is_token(it.trim()));
+        if known { Ok(()) } else { Err(Refusal::Stranger) }
+    }
+
+    fn is_host(&self, it: &str) -> bool {
+        let (name, port) = match it.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|it| it.is_ascii_digit()) => (name, port.parse().ok()),
+            _ => (it, Some(80)),
+        };
+        if port != Some(self.port) {
+            return false;
+        }
+        // A name can be bound to our address by whoever owns it; an address cannot.
+        let is_address = || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|it| named(it) == name);
+        self.names.iter().any(|it| it.eq_ignore_ascii_case(name)) || self.everywhere && is_address()
+    }
+}
+
+/// As it stands in a URL.
+pub fn named(it: IpAddr) -> String {
+    match it {
+        IpAddr::V4(it) => it.to_string(),
+        IpAddr::V6(it) => format!("[{it}]"),
+    }
+}
+
+fn digest(it: &str) -> [u8; 32] {
+    Sha256::digest(it.as_bytes()).into()
+}
+
+/// In a time that does not tell where they differ.
+fn same(a: &str, b: &str) -> bool {
+    equal(&digest(a), &digest(b))
+}
+
+fn equal(a: &[u8; 32], b: &[u8; 32]) -> bool {
+    let differing = a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b));
+    std::hint::black_box(differing) == 0
+}
+
+/// 256 bits in hexadecimal digits.
+fn random() -> io::Result<String> {
+    let mut bytes = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().fold(String::with_capacity(64), |mut all, it| {
+        let _ = write!(all, "{it:02x}");
+        all
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard(address: &str, host: Option<&str>, token: Option<&str>) -> Guard {
+        let address = address.parse().expect("an address and a port");
+        Guard::new(address, host, token).expect("chance is at hand")
+    }
+
+    #[test]
+    fn hosts() {
+        let ours = guard("127.0.0.1:7400", None, None);
+        let six = guard("[::1]:7400", None, None);
+        let named = guard("10.0.0.7:7400", Some("Bench.example"), None);
+        let everywhere = guard("0.0.0.0:7400", Some("0.0.0.0"), None);
+        let eighty = guard("127.0.0.1:80", None, None);
+        for (guard, host, expected) in [
+            (&ours, "127.0.0.1:7400", true),
+            (&ours, "localhost:7400", true),
+            (&ours, "LOCALHOST:7400", true),
+            (&ours, "[::1]:7400", true),
+            (&ours, "localhost", false),
+            (&ours, "localhost:80", false),
+            (&ours, "localhost:7401", false),
+            (&ours, "localhost:07400", true),
+            (&ours, "localhost:", false),
+            (&ours, "localhost.:7400", false),
+            (&ours, "evil.example:7400", false),
+            (&ours, "127.0.0.1.evil.example:7400", false),
+            (&ours, "localhost:7400.evil.example", false),
+            (&ours, "evil.example@localhost:7400", false),
+            (&ours, "127.0.0.2:7400", false),
+            (&ours, "", false),
+            (&ours, ":7400", false),
+            (&six, "[::1]:7400", true),
+            (&named, "bench.example:7400", true),
+            (&named, "10.0.0.7:7400", true),
+            (&named, "localhost:7400", false),
+            (&everywhere, "10.0.0.7:7400", true),
+            (&everywhere, "[fe80::1]:7400", true),
+            (&everywhere, "localhost:7400", true),
+            (&everywhere, "evil.example:7400", false),
+            (&eighty, "localhost", true),
+            (&eighty, "localhost:80", true),
+        ] {
+            let asking = Asking { host: Some(host), ..Asking::default() };
+            let refusal = if expected { Ok(()) } else { Err(Refusal::Host) };
+            assert_eq!(guard.passes(asking), refusal, "{host} at {:?}", guard.names);
+        }
+        assert_eq!(ours.passes(Asking::default()), Err(Refusal::Host));
+    }
+
+    #[test]
+    fn origins() {
+        let guard = guard("127.0.0.1:7400", None, None);
+        for (changes, origin, expected) in [
+            (false, None, true),
+            (true, None, false),
+            (true, Some("http://localhost:7400"), true),
+            (false, Some("http://localhost:7400"), true),
+            // The other of our own names is another origin.
+            (true, Some("http://127.0.0.1:7400"), false),
+            (true, Some("https://localhost:7400"), false),
+            (true, Some("http://localhost:7401"), false),
+            (true, Some("http://evil.example"), false),
+            (false, Some("http://evil.example"), false),
+            (true, Some("null"), false),
+            (true, Some(""), false),
+        ] {
+            let asking = Asking { changes, host: Some("localhost:7400"), origin, ..Asking::default() };
+            let refusal = if expected { Ok(()) } else { Err(Refusal::Origin) };
+            assert_eq!(guard.passes(asking), refusal, "{changes} {origin:?}");
+        }
+    }
+
+    #[test]
+    fn strangers() {
+        let open = guard("127.0.0.1:7400", None, None);
+        assert_eq!(open.knows(Asking::default()), Ok(()));
+        let closed = guard("127.0.0.1:7400", None, Some("tell nobody"));
+        let session = closed.cookie().split(';').next().expect("a cookie").to_owned();
+        let other = guard("127.0.0.1:7400", None, Some("tell nobody")).cookie();
+        let beside = format!("a=b; {session}; c");
+        for (cookie, authorization, expected) in [
+            (None, None, false),
+            (Some(session.as_str()), None, true),
+            (Some(beside.as_str()), None, true),
+            (Some(other.as_str()), None, false),
+            (Some("pgdyno-7400="), None, false),
+            (Some("pgdyno-7400=tell nobody"), None, false),
+            (None, Some("Bearer tell nobody"), true),
+            (None, Some("Bearer tell nobod"), false),
+            (None, Some("Bearer "), false),
+            (None, Some("Basic tell nobody"), false),
+        ] {
+            let asking = Asking { cookie, authorization, ..Asking::default() };
+            assert_eq!(closed.knows(asking).is_ok(), expected, "{cookie:?} {authorization:?}");
+        }
+        assert!(!format!("{closed:?}").contains("nobody"));
+        assert!(closed.is_token("tell nobody") && !closed.is_token("") && !open.is_token(""));
+        assert!(closed.is_ours(closed.form()) && !closed.is_ours("") && !closed.is_ours(open.form()));
+    }
+}

@@ -1,0 +1,176 @@
+//! `pgdyno serve`: how are runs looked at in a browser, those that are kept and the one that goes on?
+//!
+//! The server reads only the files of runs, on two threads of the lowest priority: whoever looks, and however slowly, the
+//! load does not notice.
+
+mod answer;
+mod guard;
+mod path;
+mod patient;
+mod server;
+mod shelf;
+mod site;
+
+use crate::runs::DIRECTORY;
+use crate::voice::{Trouble, Voice, plain};
+use clap::Parser;
+use guard::Guard;
+use shelf::Desk;
+use site::Site;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+
+/// Shows runs in a browser: those that are kept, and the one that goes on
+#[derive(Clone, Debug, Parser)]
+#[command(name = "pgdyno serve")]
+struct Args {
+    /// Where runs are kept
+    #[arg(long, value_name = "DIR", default_value = DIRECTORY)]
+    dir: PathBuf,
+    /// Where to listen; the next free port unless one is given
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// Listen at this address, for other machines; needs a token
+    #[arg(long, value_name = "ADDRESS")]
+    host: Option<String>,
+    /// Whoever looks must know what is in this file; PGDYNO_TOKEN may hold it as well
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Open it in the browser
+    #[arg(long)]
+    open: bool,
+}
+
+/// Where a browser finds it, unless something else listens there.
+const PORT: u16 = 7417;
+/// What keeps a token from being guessed.
+const TOKEN_LENGTH: usize = 16;
+
+/// Runs the command with the arguments behind its name, until it is interrupted.
+pub fn main(args: &[String]) -> ExitCode {
+    let name = std::iter::once("pgdyno serve");
+    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+        Ok(it) => it,
+        Err(error) => {
+            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let voice = Voice { program: "pgdyno serve".to_owned() };
+    match serve(&args) {
+        Ok(it) => {
+            voice.info(&format!("{} shows the runs in {}; Ctrl-C ends it", it.url(), args.dir.display()));
+            if args.open {
+                open(it.url(), &voice);
+            }
+            loop {
+                std::thread::park();
+            }
+        }
+        Err(trouble) => {
+            trouble.tell(&voice);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(args: &Args) -> Result<Server, Trouble> {
+    if !args.dir.is_dir() {
+        return Err(Trouble::new(format!("there is no directory \"{}\"", args.dir.display()))
+            .hint("\"pgdyno run\" makes it; --dir names another one"));
+    }
+    let token = token(args.token_file.as_deref())?;
+    Server::start(&args.dir, args.port, args.host.as_deref(), token.as_deref())
+}
+
+/// A server under way. It ends with the program, and keeps nobody from ending it.
+#[derive(Debug)]
+pub struct Server {
+    url: String,
+}
+
+impl Server {
+    /// Shows the runs in `dir`, which need not be there yet. `host`: where other machines find it; only with a token.
+    pub fn start(
+        dir: &Path,
+        port: Option<u16>,
+        host: Option<&str>,
+        token: Option<&str>,
+    ) -> Result<Server, Trouble> {
+        let listener = listen(host, port)?;
+        let could_not = |error: std::io::Error| Trouble::new(format!("could not serve: {}", plain(&error)));
+        let address = listener.local_addr().map_err(could_not)?;
+        if !address.ip().is_loopback() && token.is_none() {
+            return Err(Trouble::new(format!("{} can be reached from other machines", address.ip()))
+                .hint("set a token with --token-file or PGDYNO_TOKEN, or leave --host out"));
+        }
+        let guard = Guard::new(address, host, token).map_err(could_not)?;
+        let desk = Desk::start(dir.to_owned()).map_err(could_not)?;
+        server::start(listener, Arc::new(Site::new(guard, desk))).map_err(could_not)?;
+        let name = host.map_or_else(|| guard::named(address.ip()), str::to_owned);
+        Ok(Server { url: format!("http://{name}:{}/", address.port()) })
+    }
+
+    /// Of the list of runs.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+fn listen(host: Option<&str>, port: Option<u16>) -> Result<TcpListener, Trouble> {
+    let at = |port: u16| -> std::io::Result<TcpListener> {
+        let addresses: Vec<SocketAddr> = match host {
+            None => vec![(IpAddr::V4(Ipv4Addr::LOCALHOST), port).into()],
+            Some(host) => (host.trim_matches(['[', ']']), port).to_socket_addrs()?.collect(),
+        };
+        TcpListener::bind(&addresses[..])
+    };
+    let bound = match (port, at(port.unwrap_or(PORT))) {
+        (None, Err(error)) if error.kind() == ErrorKind::AddrInUse => at(0),
+        (_, bound) => bound,
+    };
+    bound.map_err(|error| {
+        let (host, port) = (host.unwrap_or("127.0.0.1"), port.unwrap_or(PORT));
+        Trouble::new(format!("could not listen at {host}:{port}: {}", plain(&error)))
+            .hint("--port takes another port, --port 0 any that is free")
+    })
+}
+
+/// What everybody must know, from where neither a list of processes nor a shell's history shows it.
+fn token(file: Option<&Path>) -> Result<Option<String>, Trouble> {
+    let told = match file {
+        Some(path) => {
+            let text = std::fs::read_to_string(path);
+            let text = text.map_err(|it| {
+                Trouble::new(format!("could not read the token from {}: {}", path.display(), plain(&it)))
+            })?;
+            Some(text.trim().to_owned())
+        }
+        None => std::env::var("PGDYNO_TOKEN").ok(),
+    };
+    match told {
+        Some(it) if it.len() < TOKEN_LENGTH => {
+            Err(Trouble::new(format!("the token is shorter than {TOKEN_LENGTH} characters"))
+                .hint("such as: head -c 24 /dev/urandom | base64 > token"))
+        }
+        told => Ok(told),
+    }
+}
+
+fn open(url: &str, voice: &Voice) {
+    let mut command = Command::new("xdg-open");
+    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Err(error) = command.spawn() {
+        voice.warning(&format!("could not open a browser with xdg-open: {}", plain(&error)));
+    }
+}
+
+/// Whatever else wants the processor on this machine gets it first. A thread's own, though it is called a process'.
+fn lowest_priority() {
+    // Without it, it works as well.
+    let _ = rustix::process::setpriority_process(None, 19);
+}

@@ -1,0 +1,167 @@
+//! What is asked for?
+//!
+//! A name stays a name: it is compared with those of the runs that are there, and never becomes part of a path.
+
+use std::borrow::Cow;
+
+/// A place of the server's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The list of runs, of those whose name contains `filter`.
+    Index {
+        filter: String,
+    },
+    /// The same for machines.
+    List,
+    /// The page of a run.
+    Page(String),
+    /// What the page shows.
+    Document(String),
+    /// What happens to it.
+    Events {
+        name: String,
+        /// As it stood in the document's address.
+        since: Option<String>,
+    },
+    /// One file with all of it, to be kept and mailed.
+    Report(String),
+    Stop(String),
+    /// Names: what the others are compared with, and the others.
+    Compare {
+        base: String,
+        runs: Vec<String>,
+    },
+    Login,
+}
+
+impl Place {
+    /// `None` for what is not there. `path` and `query` as they were sent.
+    pub fn of(path: &str, query: Option<&str>) -> Option<Place> {
+        let fields = || fields(query.unwrap_or_default());
+        let field = |name: &str| fields().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+        let steps: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
+        match steps.as_slice() {
+            [""] => Some(Place::Index { filter: field("filter").unwrap_or_default() }),
+            ["runs.json"] => Some(Place::List),
+            ["login"] => Some(Place::Login),
+            ["compare"] => {
+                let runs = fields().filter(|(key, _)| key == "run").map(|(_, value)| value.into_owned());
+                Some(Place::Compare { base: field("base")?, runs: runs.collect() })
+            }
+            ["runs", name] => Some(Place::Page(decode(name)?.into_owned())),
+            ["runs", name, what] => {
+                let name = decode(name)?.into_owned();
+                match *what {
+                    "document" => Some(Place::Document(name)),
+                    "events" => Some(Place::Events { name, since: field("since") }),
+                    "report.html" => Some(Place::Report(name)),
+                    "stop" => Some(Place::Stop(name)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Names and values of a query or of a form; those that cannot be read are left out.
+/// Source: URL Standard, "application/x-www-form-urlencoded parsing".
+pub fn fields(text: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+    let plain = |it: &str| decode(&it.replace('+', " ")).map(|it| Cow::Owned(it.into_owned()));
+    text.split('&').filter_map(move |it| {
+        let (key, value) = it.split_once('=').unwrap_or((it, ""));
+        Some((plain(key)?, plain(value)?))
+    })
+}
+
+/// `a%20b` as `a b`; `None` if it is no UTF-8.
+fn decode(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let digit = |it: &u8| char::from(*it).to_digit(16);
+        rest = match (first, behind) {
+            (b'%', [high, low, behind @ ..]) => {
+                bytes.push((digit(high)? * 16 + digit(low)?) as u8);
+                behind
+            }
+            (b'%', _) => return None,
+            _ => {
+                bytes.push(*first);
+                behind
+            }
+        };
+    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
+/// A name as it stands in the path of a URL.
+pub fn encode(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for it in name.bytes() {
+        match it {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => text.push(char::from(it)),
+            _ => text += &format!("%{it:02X}"),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places() {
+        let name = |it: &str| it.to_owned();
+        for (path, query, expected) in [
+            ("/", None, Some(Place::Index { filter: String::new() })),
+            ("/", Some("filter=a+b%21&x"), Some(Place::Index { filter: name("a b!") })),
+            ("/runs.json", None, Some(Place::List)),
+            ("/runs/a", None, Some(Place::Page(name("a")))),
+            ("/runs/%D0%B6%20x", None, Some(Place::Page(name("ж x")))),
+            ("/runs/a/document", None, Some(Place::Document(name("a")))),
+            ("/runs/a/events", None, Some(Place::Events { name: name("a"), since: None })),
+            (
+                "/runs/a/events",
+                Some("since=1-2"),
+                Some(Place::Events { name: name("a"), since: Some(name("1-2")) }),
+            ),
+            ("/runs/a/stop", None, Some(Place::Stop(name("a")))),
+            ("/runs/a/report.html", None, Some(Place::Report(name("a")))),
+            (
+                "/compare",
+                Some("base=a&run=b&run=c"),
+                Some(Place::Compare { base: name("a"), runs: vec![name("b"), name("c")] }),
+            ),
+            ("/compare", Some("run=b"), None),
+            // A name may be anything; nothing is called so.
+            ("/runs/..%2f..%2fetc%2fpasswd", None, Some(Place::Page(name("../../etc/passwd")))),
+            ("/runs/%2e%2e", None, Some(Place::Page(name("..")))),
+            ("/runs/../../etc/passwd", None, None),
+            ("/runs/%", None, None),
+            ("/runs/%f", None, None),
+            ("/runs/%zz", None, None),
+            ("/runs/%ff%fe", None, None),
+            ("/runs", None, None),
+            ("/runs/a/b", None, None),
+            ("/runs/a/document/", None, None),
+            ("//", None, None),
+            ("", None, None),
+            ("*", None, None),
+            ("etc/passwd", None, None),
+        ] {
+            assert_eq!(Place::of(path, query), expected, "{path} {query:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for it in ["a", "a b", "ж", "%2e%2e", "a/b?c#d&e=f+g", "..", "\0"] {
+            assert_eq!(decode(&encode(it)).as_deref(), Some(it));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Who is connected, and for how long?
+//!
+//! One thread of the lowest priority serves all browsers; [`super::shelf`] reads. Nobody can hold what others need: a head
+//! must arrive in time, what is sent must be taken in time, and where too many are connected the one who came first goes.
+
+use super::patient::Patient;
+use super::site::Site;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// Connections at a time.
+const CONNECTIONS: usize = 256;
+/// Until the head of a request is there; also between two requests.
+const HEAD: Duration = Duration::from_secs(15);
+/// Until the other side takes some of what is sent.
+const STALL: Duration = Duration::from_secs(30);
+/// A head's size. Cookies of other programs on this machine are in it.
+const HEAD_BYTES: usize = 32 << 10;
+const HEAD_FIELDS: usize = 100;
+
+/// Serves `site` on a thread of its own, until the program ends.
+pub fn start(listener: TcpListener, site: Arc<Site>) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+    thread::Builder::new().name("page".to_owned()).spawn(move || {
+        super::lowest_priority();
+        runtime.block_on(accept(listener, site));
+    })?;
+    Ok(())
+}
+
+async fn accept(listener: TcpListener, site: Arc<Site>) {
+    let listener =
+        tokio::net::TcpListener::from_std(listener).expect("it is a socket, and we are in the runtime");
+    let mut connected: VecDeque<JoinHandle<()>> = VecDeque::new();
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of descriptors, most likely: the load has more use for the next one.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        connected.retain(|it| !it.is_finished());
+        if connected.len() >= CONNECTIONS {
+            connected.pop_front().inspect(JoinHandle::abort);
+        }
+        // Else each event of a stream would wait for the acknowledgement of the one before.
+        let _ = stream.set_nodelay(true);
+        connected.push_back(tokio::spawn(serve(Patient::new(stream, STALL), Arc::clone(&site))));
+    }
+}
+
+async fn serve(stream: Patient, site: Arc<Site>) {
+    let service = service_fn(move |request| {
+        let site = Arc::clone(&site);
+        async move { Ok::<_, Infallible>(site.answer(request).await) }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_headers(HEAD_FIELDS)
+        .max_buf_size(HEAD_BYTES)
+        .serve_connection(TokioIo::new(stream), service);
+    // Whatever was wrong with it: the one who could be told has gone.
+    let _ = served.await;
+}
