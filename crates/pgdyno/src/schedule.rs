@@ -1,5 +1,6 @@
 //! `pgdyno schedule`: what will a schedule bring, before it is run?
 
+use crate::voice;
 use clap::{Parser, ValueEnum};
 use load::schedule::{self, Arrivals, Mistakes};
 use model::{Curve, Spacing};
@@ -128,13 +129,6 @@ impl Args {
     }
 
     fn characters(&self) -> Characters {
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
-            .into_iter()
-            .find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()));
-        let locale = locale.unwrap_or_default().to_ascii_lowercase();
-        match locale.contains("utf-8") || locale.contains("utf8") {
-            true if !self.ascii => Characters::Utf8,
-            _ => Characters::Ascii,
-        }
+        if self.ascii { Characters::Ascii } else { voice::characters() }
     }
 }

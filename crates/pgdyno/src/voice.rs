@@ -1,6 +1,7 @@
 //! How does the program speak on standard error? As pgbench: `pgbench: error: …`, then detail and hint.
 
 use crate::bench::options::Mistake;
+use report::plot::Characters;
 
 /// Speaks under the name by which the program was called.
 #[derive(Clone, Debug)]
@@ -45,6 +46,16 @@ impl Voice {
         }
         self.hint(&format!("Try \"{} --help\" for more information.", self.program));
     }
+}
+
+/// What the terminal can show, by the locale.
+pub fn characters() -> Characters {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()));
+    let locale = locale.unwrap_or_default().to_ascii_lowercase();
+    let utf8 = locale.contains("utf-8") || locale.contains("utf8");
+    if utf8 { Characters::Utf8 } else { Characters::Ascii }
 }
 
 /// The system's words, without a number that only a programmer understands.

@@ -55,6 +55,7 @@ pub enum Doing {
     Statistics,
     Restored { took: Nanos },
     Warmed,
+    WarmingUp,
     Measuring { second: u64, of: Nanos },
 }
 
@@ -218,6 +219,14 @@ pub fn clean(text: &str, characters: Characters) -> String {
         it => Some(it),
     };
     text.chars().filter_map(harmless).collect()
+}
+
+/// Columns that a line of a [`frame`] takes.
+pub fn width(line: &str) -> usize {
+    let mut parts = line.split("\x1b[");
+    let first = parts.next().map_or(0, UnicodeWidthStr::width);
+    let behind = parts.map(|it| it.split_once('m').map_or(it, |it| it.1).width());
+    first + behind.sum::<usize>()
 }
 
 /// Three significant digits of milliseconds, more or less.

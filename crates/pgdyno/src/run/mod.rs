@@ -1,8 +1,10 @@
 //! `pgdyno run`: an experiment file, from the first check to the last figure.
 
 pub mod lab;
+pub mod news;
 pub mod replay;
 pub mod result;
+mod screen;
 mod show;
 pub mod trial;
 mod watch;
@@ -16,6 +18,7 @@ use clap::Parser;
 use lab::{Hindrance, Lab};
 use model::objective::Verdict;
 use model::plan::{Experiment, Setup};
+use report::lang::En;
 use show::Show;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use stack::restore::Bloat;
@@ -84,7 +87,7 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
         Err(refused) => return Ok(refused.tell("pgdyno run")),
     };
     let interrupted = on_interrupt()?;
-    let show = Show::new(&plan);
+    let show = Show::new(&plan, &En);
     show.begins();
     check::remarks(&plan).iter().for_each(|it| show.remark(it));
     let writer = create(args, &plan.experiment)?;
@@ -103,6 +106,8 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     let outcome = Outcome { status, reason: trouble.clone(), ended_ms: now_ms() };
     let path = writer.finish(outcome).map_err(|it| Trouble::new(it.to_string()))?;
     show.ends(&path, trouble.as_deref());
+    // All of it is read before the result.
+    drop(show);
     result::Judgement::of(&path)?.print(args.json);
     Ok(ExitCode::from(verdict(args.strict, status, &statuses)))
 }
@@ -174,7 +179,7 @@ impl Bench {
         let asked = Asked { setup, seed, rows };
         let show = &mut self.show;
         let done = trial::run(asked, &mut self.lab, (&self.writer, id), &self.interrupted, &mut |it| {
-            show.tick(it);
+            show.seen(it);
         });
         let done = match done {
             Ok(it) => it,

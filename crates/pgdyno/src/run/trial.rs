@@ -2,7 +2,7 @@
 
 use super::lab::{Hindrance, Lab};
 use super::result::GENERATOR;
-use super::watch::{Eyes, Since};
+use super::watch::{Eyes, Seen, Since};
 use super::workload::{self, Loaded};
 use crate::measure::{self, Unmeasured, Watch};
 use analysis::objective;
@@ -11,7 +11,7 @@ use load::driver::Clock;
 use model::objective::Judged;
 use model::plan::{Kind, LoadModel, Setup};
 use model::summary::{Hop, Server};
-use model::{Measured, Summary, Tick};
+use model::{Measured, Summary};
 use stack::chain::{Chain, Running};
 use stack::limits::{Group, Usage};
 use stack::sampler::{Cost, Point, Sampler};
@@ -52,7 +52,7 @@ pub fn run(
     lab: &mut Lab,
     (writer, id): (&Writer, TrialId),
     interrupted: &AtomicBool,
-    show: &mut dyn FnMut(&Tick),
+    show: &mut dyn FnMut(Seen<'_>),
 ) -> Result<Done, Hindrance> {
     let Asked { setup, seed, rows } = asked;
     let limited = lab.supervisor.limit_generator(&setup.stack.generator);
@@ -66,6 +66,7 @@ pub fn run(
         made.map_err(|it| Hindrance::Failed(it.what))
     };
     if setup.load.warmup.0 > 0 {
+        show(Seen::WarmingUp);
         // Requests of its own, so that the trial does not ask again for what it has just warmed.
         let Loaded { ready, .. } = prepare(&warming(setup), !seed)?;
         let warmed = measure::run(&ready, Clock::start(), &mut Blind, interrupted);

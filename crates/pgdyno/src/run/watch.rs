@@ -32,12 +32,24 @@ impl Since {
     }
 }
 
+/// What can be seen of a trial while it goes on.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen<'a> {
+    /// The load runs, and is not measured yet.
+    WarmingUp,
+    Second(&'a Tick),
+    /// What came after the last whole second.
+    Rest(&'a Tick),
+    /// At least one.
+    Events(&'a [LogEvent]),
+}
+
 /// One trial's eyes.
 pub struct Eyes<'a> {
     observations: Receiver<Observation>,
     rules: Vec<Rule>,
     store: (&'a Writer, TrialId),
-    show: &'a mut dyn FnMut(&Tick),
+    show: &'a mut dyn FnMut(Seen<'_>),
     since: Since,
     /// Set to end the trial.
     stop: &'a AtomicBool,
@@ -53,12 +65,12 @@ pub struct Eyes<'a> {
 }
 
 impl<'a> Eyes<'a> {
-    /// `show` is called with every second; `stop` is what ends the trial, `interrupted` is what the user sets.
+    /// `show` is called with what is seen; `stop` is what ends the trial, `interrupted` is what the user sets.
     pub fn new(
         observations: Receiver<Observation>,
         rules: Vec<Rule>,
         store: (&'a Writer, TrialId),
-        show: &'a mut dyn FnMut(&Tick),
+        show: &'a mut dyn FnMut(Seen<'_>),
         since: Since,
         (stop, interrupted): (&'a AtomicBool, &'a AtomicBool),
     ) -> Eyes<'a> {
@@ -109,6 +121,7 @@ impl<'a> Eyes<'a> {
         }
         // One message, however many: the store's patience is counted in messages.
         if !events.is_empty() {
+            (self.show)(Seen::Events(&events));
             writer.events(trial, events);
         }
     }
@@ -120,8 +133,8 @@ impl<'a> Eyes<'a> {
         let tick =
             Tick { second: self.second, interval: interval.clone(), in_flight: self.in_flight, samples };
         self.second += 1;
+        (self.show)(if whole { Seen::Second(&tick) } else { Seen::Rest(&tick) });
         if whole {
-            (self.show)(&tick);
             for rule in &mut self.rules {
                 let fired = rule.watch(&tick);
                 if self.fired.is_none() && fired.is_some() {
@@ -134,10 +147,12 @@ impl<'a> Eyes<'a> {
         writer.tick(trial, Box::new(tick));
     }
 
-    fn event(&self, kind: EventKind, code: Option<String>, text: String) {
+    fn event(&mut self, kind: EventKind, code: Option<String>, text: String) {
         let (writer, trial) = self.store;
         let (at, node) = (self.since.now(), "generator".to_owned());
-        writer.events(trial, vec![LogEvent { at, node, kind, code, text }]);
+        let event = LogEvent { at, node, kind, code, text };
+        (self.show)(Seen::Events(std::slice::from_ref(&event)));
+        writer.events(trial, vec![event]);
     }
 }
 

@@ -7,15 +7,18 @@ use super::place::Place;
 use super::told::{Condition, Node, State, Told};
 use super::ways;
 use crate::check;
-use crate::run::lab::{Hindrance, Lab, News};
+use crate::run::lab::{Hindrance, Lab};
+use crate::run::news;
 use crate::run::trial::transport;
 use model::plan::{AttachedRole, Kind, Limits, Setup};
+use report::lang::En;
+use report::lang::live::LiveWords as _;
+use report::live::Doing;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use stack::chain::{Running, Step};
-use stack::dataset::Stage;
+use stack::chain::Running;
 use stack::limits::{Limit, NotApplied};
 use stack::supervisor::NodeId;
 use std::fs::OpenOptions;
@@ -66,8 +69,6 @@ pub enum Question {
 
 /// Whoever connects to the socket and does not ask within this time is not heard.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Rows that are loading are told no more often.
-const OFTEN: Duration = Duration::from_millis(200);
 
 /// Runs the holder: standard input is a socket to whoever wants the stack. Never of use to a person.
 pub fn main() -> ExitCode {
@@ -141,17 +142,17 @@ fn hold(order: &Order, place: &Place, caller: &UnixStream) -> Result<(), (String
     let mut lab = Lab::start(Arc::clone(&shared.stop)).map_err(|it| (it.what, it.hint))?;
     let mut last = Instant::now();
     lab.set_up(&order.setup, &mut |it| {
-        let often = matches!(it, News::Loading(Stage::Rows(_), _));
-        if often && last.elapsed() < OFTEN {
+        let Some(told) = news::told(&it) else { return };
+        let often = matches!(told, news::Told::Passing(Doing::Loading { .. }));
+        if often && last.elapsed() < news::OFTEN {
             return;
         }
         last = Instant::now();
-        if let Some(word) = word(&it) {
-            if let Word::Doing(it) = &word {
-                shared.doing.lock().unwrap_or_else(PoisonError::into_inner).clone_from(it);
-            }
-            say(caller, &word);
+        let word = word(&told);
+        if let Word::Doing(it) = &word {
+            shared.doing.lock().unwrap_or_else(PoisonError::into_inner).clone_from(it);
         }
+        say(caller, &word);
     })
     .map_err(|it| (it.to_string(), None))?;
     if shared.stop.load(Ordering::Relaxed) {
@@ -318,22 +319,11 @@ fn signals(stop: &Arc<AtomicBool>) -> io::Result<UnixStream> {
     Ok(ours)
 }
 
-/// What of the news is told.
-fn word(it: &News<'_>) -> Option<Word> {
-    Some(match it {
-        News::Chain(Step::Fetching(major)) => Word::Doing(format!("fetching PostgreSQL {major}")),
-        News::Chain(Step::Starting(node)) => Word::Doing(format!("starting {}", node.name)),
-        News::Chain(Step::Ready(node, took)) => {
-            Word::Done(format!("{} is ready after {:.1} s", node.plan.name, took.as_secs_f64()))
-        }
-        News::Loading(Stage::Rows(sent), rows) => Word::Doing(format!("loading: {sent} of {rows} rows")),
-        News::Loading(Stage::Dropping, _) => Word::Doing("dropping what was loaded before".to_owned()),
-        News::Loading(Stage::Keys, _) => Word::Doing("building keys".to_owned()),
-        News::Loading(Stage::Statistics, _) => Word::Doing("taking statistics".to_owned()),
-        News::Loaded(it) if it.reused => Word::Done(format!("{} rows are there already", it.rows)),
-        News::Loaded(it) => Word::Done(format!("{} rows loaded in {:.1} s", it.rows, it.took.as_secs_f64())),
-        News::Chain(_) | News::Restored(_) | News::Warmed(_) => return None,
-    })
+fn word(it: &news::Told) -> Word {
+    match it {
+        news::Told::Passing(it) => Word::Doing(En.doing(it)),
+        news::Told::Lasting(it) => Word::Done(En.milestone(it)),
+    }
 }
 
 /// `PostgreSQL 15.18`.

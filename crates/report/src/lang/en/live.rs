@@ -40,6 +40,7 @@ impl LiveWords for En {
             Doing::Statistics => "taking statistics".to_owned(),
             Doing::Restored { took } => format!("the data is as it was after {:.1} s", took.as_secs_f64()),
             Doing::Warmed => "the caches are ready".to_owned(),
+            Doing::WarmingUp => "warming up".to_owned(),
             Doing::Measuring { second, of } => format!("{second} of {:.0} s", of.as_secs_f64()),
         }
     }

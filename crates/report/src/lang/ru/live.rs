@@ -49,6 +49,7 @@ impl LiveWords for Ru {
             Doing::Statistics => "собирается статистика".to_owned(),
             Doing::Restored { took } => format!("данные восстановлены за {}", seconds(*took)),
             Doing::Warmed => "кеши готовы".to_owned(),
+            Doing::WarmingUp => "прогрев".to_owned(),
             Doing::Measuring { second, of } => {
                 format!("{} из {} с", count(*second), with_comma(&format!("{:.0}", of.as_secs_f64())))
             }
