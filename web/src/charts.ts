@@ -1,6 +1,6 @@
 // How do the charts of a trial share one time axis, one cursor and one zoom?
 import type { Context } from "./blocks";
-import { button, choice, el } from "./dom";
+import { button, choice, el, shown } from "./dom";
 import type { ChartedTrial, Charts, Mark, TrialData } from "./page";
 import { type Group, Plot } from "./plot";
 import { onTheme } from "./theme";
@@ -27,6 +27,8 @@ export class Board {
     private readonly events = el("div", { class: "marks" });
     private readonly select: HTMLSelectElement | null;
     private readonly out: HTMLButtonElement;
+    /** The trial's name, where no list can be opened. */
+    private readonly printed = el("span", { class: "printed" });
     private readonly watch = new ResizeObserver(() => this.fit());
     private readonly deaf: () => void;
 
@@ -42,7 +44,7 @@ export class Board {
         this.select = chooser?.querySelector("select") ?? null;
         this.select?.setAttribute("id", "trial");
         const only = !chooser && view.trials[0] ? line("span", view.trials[0].name, words) : null;
-        this.element.append(el("div", { class: "board" }, chooser, only, this.out), this.list, this.events);
+        this.element.append(el("div", { class: "board" }, chooser, only, this.printed, this.out), this.list, this.events);
         this.deaf = onTheme(() => this.redraw());
         place.shown = { trial: (index) => this.trial(index), chart: (id) => this.list.querySelector<HTMLElement>(`#chart-${CSS.escape(id)}`) };
         this.fill();
@@ -74,7 +76,7 @@ export class Board {
         const { charts } = this.data;
         this.plots.forEach((plot, i) => {
             plot.columns = charts[i] ?? [];
-            plot.refresh();
+            plot.grown();
         });
         if (marks) this.fillMarks();
     }
@@ -106,6 +108,7 @@ export class Board {
     private fill(): void {
         const { words, numbers, place } = this.context;
         this.plots.forEach((plot) => plot.destroy());
+        this.printed.textContent = this.view.trials.length > 1 ? shown(this.shown.name.text) : "";
         const group: Group = {
             place,
             words,

@@ -30,7 +30,7 @@ export function drawing(it: Drawing, numbers: Numbers): HTMLElement {
         box.replaceChildren(picture(it, numbers, width));
     };
     new ResizeObserver(draw).observe(box);
-    addEventListener("fonts", draw);
+    
     return box;
 }
 
@@ -39,7 +39,7 @@ function picture(it: Drawing, numbers: Numbers, width: number): SVGSVGElement {
     const hopsWidest = Math.min(150, Math.max(56, ...it.hops.map((hop) => pen.width(longest(hop, pen.small), pen.small) + 26)));
     const room = (width - hopsWidest * it.hops.length) / it.nodes.length;
     const beside = room >= NARROW;
-    const widest = beside ? Math.min(WIDE, room) : Math.min(340, width - 2);
+    const widest = beside ? Math.min(WIDE, room) : Math.min(420, width - 2);
     const placed = it.nodes.map((node) => place(node, widest, beside ? NARROW : widest, pen));
     return beside ? row(it, placed, width, hopsWidest, pen, numbers) : column(it, placed, width, pen, numbers);
 }

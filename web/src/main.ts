@@ -1,24 +1,51 @@
 // Which page is this?
+//
+// `#app` says it: a report with its Document beside it; one whose Document is to be fetched from `data-document`; or the
+// list of runs, from `data-runs`. `data-token` is what the server wants to see before it stops anything.
 import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
 import { shownCharts } from "./charts";
-import { embedded } from "./document";
+import { embedded, fetched } from "./document";
+import { Live } from "./live";
 import { printing } from "./print";
 import { Report } from "./report";
+import { List, type Runs } from "./runs";
 
 /** What the charts show, in order; for tests and for the curious. */
 export function charts(): { id: string; at: readonly number[]; columns: unknown; range: [number, number] }[] {
     return (shownCharts?.plots ?? []).map((plot) => ({ id: plot.view.id, ...plot.content }));
 }
 
-/** What stood in the page before goes only when there is something in its place. */
 async function main(root: HTMLElement): Promise<void> {
-    const text = document.getElementById("document")?.textContent ?? "";
-    new Report(root, await embedded(text)).start();
-    printing();
+    const { runs, document: address, token } = root.dataset;
+    if (runs !== undefined) await list(root, runs);
+    else await report(root, address, token ?? null);
     document.documentElement.dataset["drawn"] = String(Math.round(performance.now()));
 }
 
+async function list(root: HTMLElement, address: string): Promise<void> {
+    const ask = async (): Promise<Runs> => {
+        const answer = await fetch(address, { cache: "no-store" });
+        if (!answer.ok) throw new Error(`${address}: ${answer.status} ${answer.statusText}`);
+        return (await answer.json()) as Runs;
+    };
+    new List(root, await ask(), ask).draw();
+}
+
+async function report(root: HTMLElement, address: string | undefined, token: string | null): Promise<void> {
+    const text = document.getElementById("document")?.textContent;
+    const doc = address === undefined || text ? await embedded(text ?? "") : await fetched(address);
+    const events = doc.live?.events;
+    const live = events === undefined ? null : new Live(events, address ?? events.replace(/events$/, "document"), token);
+    const it = new Report(root, doc, (words) => live?.beside(words) ?? null);
+    it.start();
+    printing();
+    if (!live) return;
+    live.report = it;
+    live.listen();
+}
+
+/** What stood in the page before goes only when there is something in its place. */
 const root = document.getElementById("app");
 if (root) {
     main(root).catch((error: unknown) => {

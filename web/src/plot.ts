@@ -90,17 +90,19 @@ export class Plot {
         if (this.plot && (this.plot.width !== width || this.plot.height !== height)) this.plot.setSize({ width, height });
     }
 
-    /** The numbers or the shown tracks have changed. */
+    /** The numbers, the shown tracks or the shown part of the time axis have changed. */
     refresh(): void {
-        this.plot?.setData(this.data(), false);
-        this.rescale();
+        this.grown();
         if (this.group.place.tables.has(this.view.id)) this.fillTable();
     }
 
-    /** The shared part of the time axis has changed. */
-    rescale(): void {
+    /** Numbers came after the others; a table that somebody may be reading stays as it is. */
+    grown(): void {
         const [min, max] = this.range();
-        this.plot?.setScale("x", { min, max });
+        this.plot?.batch(() => {
+            this.plot?.setData(this.data(), false);
+            this.plot?.setScale("x", { min, max });
+        });
     }
 
     destroy(): void {
@@ -181,7 +183,7 @@ export class Plot {
         return {
             width,
             height,
-            padding: [12, 10, 0, 0],
+            padding: [12, 20, 0, 0],
             legend: { show: false },
             focus: { alpha: 0.25 },
             bands,
@@ -199,7 +201,7 @@ export class Plot {
                     values: (_, splits) => splits.map((it) => numbers.moment(it, this.group.span()[1])),
                 },
                 {
-                    scale: "y", font, stroke: ink, grid: lines, ticks: { show: false }, size: width < 480 ? 58 : 70, gap: 6, space: 34,
+                    scale: "y", font, stroke: ink, grid: { ...lines, filter: (_, splits) => (view.logarithmic ? splits.map(rough) : splits) }, ticks: { show: false }, size: width < 480 ? 58 : 70, gap: 6, space: 34,
                     ...(space ? { incrs: space } : {}),
                     values: (_, splits, __, ___, step) => numbers.ticks(view.unit, splits, step, view.logarithmic),
                 },
@@ -355,6 +357,12 @@ export class Plot {
         const [from, to] = this.range();
         this.under.replaceChildren(valuesTable(this.view, this.columns, this.group.at(), [from, to], this.group.words, this.group.numbers));
     }
+}
+
+/** Of a logarithmic axis' marks those that get a line: 1, 2 and 5. */
+function rough(it: number): number | null {
+    const first = Math.round(it / 10 ** Math.floor(Math.log10(it) + 1e-9));
+    return first === 1 || first === 2 || first === 5 ? it : null;
 }
 
 /** Whether what is drawn has points without neighbours, which no line would show. */

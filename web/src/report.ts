@@ -11,6 +11,7 @@ import { type Words, words } from "./words";
 export class Report {
     readonly place = new Place();
     private lang: string;
+    private watch: IntersectionObserver | null = null;
 
     constructor(
         private readonly root: HTMLElement,
@@ -78,6 +79,25 @@ export class Report {
                 el("div", { class: "sections" }, ...sections),
             ),
         );
+        this.follow(sections, contents);
+    }
+
+    /** Marks in the contents what is being read. */
+    private follow(sections: HTMLElement[], contents: HTMLElement[]): void {
+        this.watch?.disconnect();
+        const seen = new Set<Element>();
+        this.watch = new IntersectionObserver(
+            (changes) => {
+                for (const it of changes) {
+                    if (it.isIntersecting) seen.add(it.target);
+                    else seen.delete(it.target);
+                }
+                const first = sections.findIndex((it) => seen.has(it));
+                contents.forEach((it, i) => it.firstElementChild?.toggleAttribute("aria-current", i === first));
+            },
+            { rootMargin: "-80px 0px -55% 0px" },
+        );
+        sections.forEach((it) => this.watch?.observe(it));
     }
 
     private bar(page: Page, say: Words): HTMLElement {
@@ -88,6 +108,7 @@ export class Report {
         return el(
             "div",
             { class: "bar" },
+            el("span", { class: "bar-title" }, page.title),
             this.beside(say),
             el("span", { class: "gap" }),
             languages.length > 1 && el("div", { class: "languages", role: "group", "aria-label": say("language") }, ...languages),

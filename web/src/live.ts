@@ -1,0 +1,203 @@
+// How does a page grow while its run goes on, and lose nothing when the connection does?
+import { shownCharts } from "./charts";
+import { checked, fetched } from "./document";
+import { button, el } from "./dom";
+import type { Charts, Doc, Mark, TrialData } from "./page";
+import type { Report } from "./report";
+import type { Words } from "./words";
+
+/** More points than this are fetched anew, in wider bins; what is still beyond it goes, oldest first. */
+export const MOST_POINTS = 9000;
+const MOST_MARKS = 500;
+const AGAIN_MS = 3000;
+/** The whole Document is not asked for more often for the sake of its length. */
+const REBIN_MS = 60_000;
+
+/** What `points` carries. */
+export interface Points {
+    trial: number;
+    at: number[];
+    /** By chart, by track, by new point. */
+    charts: (number | null)[][][];
+    marks: Mark[];
+}
+
+/** Appends; `false` where the page knows no such trial or other tracks, so that all of it is to be fetched. */
+export function append(data: TrialData[], it: Points): boolean {
+    const to = data[it.trial];
+    const alike = to && to.charts.length === it.charts.length && to.charts.every((chart, c) => chart.length === it.charts[c]?.length);
+    if (!alike) return false;
+    const last = to.at[to.at.length - 1] ?? -Infinity;
+    it.at.forEach((at, i) => {
+        if (at <= last) return;
+        to.at.push(at);
+        to.charts.forEach((chart, c) => chart.forEach((column, t) => column.push(it.charts[c]?.[t]?.[i] ?? null)));
+    });
+    return true;
+}
+
+/** Leaves the newest. */
+export function bounded(it: TrialData, most: number): void {
+    const over = it.at.length - most;
+    if (over <= 0) return;
+    it.at.splice(0, over);
+    it.charts.forEach((chart) => chart.forEach((column) => column.splice(0, over)));
+}
+
+type State = "connecting" | "live" | "lost" | "ended";
+
+export class Live {
+    private state: State = "connecting";
+    private said = "";
+    private source: EventSource | null = null;
+    private again = 0;
+    private fetching = false;
+    private stale = false;
+    private fetchedAt = 0;
+    private grown: "no" | "points" | "marks" = "no";
+    private words: Words = (key) => key;
+    private readonly shown = el("span", { class: "live-state", role: "status" });
+    private readonly control = el("span", { class: "live-control" });
+    report: Report | null = null;
+
+    constructor(
+        private readonly events: string,
+        private readonly address: string,
+        /** What the server gave our page, to show that a request is ours; without one nothing can be stopped. */
+        private readonly token: string | null,
+    ) {}
+
+    /** What stands in the bar. */
+    beside(words: Words): HTMLElement {
+        this.words = words;
+        this.offerStop();
+        this.tell(this.state);
+        return el("div", { class: "live" }, this.shown, this.control);
+    }
+
+    listen(): void {
+        const source = new EventSource(this.events);
+        this.source?.close();
+        this.source = source;
+        const heard = (name: string, then: (data: unknown) => void) =>
+            source.addEventListener(name, (event) => {
+                this.tell("live");
+                then(parsed((event as MessageEvent<string>).data));
+            });
+        source.addEventListener("open", () => {
+            // What was said while nobody listened is in the Document.
+            if (this.state === "lost") this.refresh();
+            this.tell("live");
+        });
+        source.addEventListener("error", () => {
+            if (this.state === "ended") return;
+            this.tell("lost");
+            if (source.readyState !== EventSource.CLOSED) return;
+            clearTimeout(this.again);
+            this.again = window.setTimeout(() => this.listen(), AGAIN_MS);
+        });
+        heard("document", (data) => this.whole(data as Partial<Doc>));
+        heard("points", (data) => this.points(data as Points));
+        heard("state", (data) => {
+            this.said = String((data as { text?: string } | null)?.text ?? "");
+            this.tell(this.state);
+        });
+        heard("end", () => {
+            source.close();
+            this.tell("ended");
+            this.control.replaceChildren();
+            this.refresh();
+        });
+    }
+
+    private whole(it: Partial<Doc>): void {
+        if (it?.format === 1) this.report?.replace(checked(it as Doc));
+        else this.refresh();
+    }
+
+    private points(it: Points): void {
+        const { report } = this;
+        if (!report || !it) return;
+        const { data } = report.place;
+        if (!append(data, it)) return this.refresh();
+        const to = data[it.trial] as TrialData;
+        if (to.at.length > MOST_POINTS) {
+            if (performance.now() - this.fetchedAt > REBIN_MS) this.refresh();
+            bounded(to, MOST_POINTS);
+        }
+        for (const charts of chartBlocks(report)) {
+            const marks = charts.trials[it.trial]?.marks;
+            if (!marks || !it.marks?.length) continue;
+            marks.push(...it.marks);
+            marks.splice(0, Math.max(0, marks.length - MOST_MARKS));
+        }
+        if (shownCharts?.shownTrial === it.trial) this.grow(it.marks?.length > 0);
+    }
+
+    /** At most once per frame, and not at all while nobody looks. */
+    private grow(marks: boolean): void {
+        const waiting = this.grown !== "no";
+        if (marks || !waiting) this.grown = marks ? "marks" : "points";
+        if (waiting) return;
+        requestAnimationFrame(() => {
+            shownCharts?.grown(this.grown === "marks");
+            this.grown = "no";
+        });
+    }
+
+    private refresh(): void {
+        this.stale = true;
+        if (this.fetching) return;
+        this.fetching = true;
+        this.stale = false;
+        this.fetchedAt = performance.now();
+        fetched(this.address)
+            .then((doc) => this.report?.replace(doc))
+            .catch(() => this.state !== "ended" && this.tell("lost"))
+            .finally(() => {
+                this.fetching = false;
+                if (this.stale) this.refresh();
+            });
+    }
+
+    private tell(state: State): void {
+        this.state = state;
+        const text = state === "live" && this.said ? this.said : this.words(state);
+        if (this.shown.textContent !== text) this.shown.textContent = text;
+        this.shown.dataset["state"] = state;
+    }
+
+    private offerStop(): void {
+        if (this.token === null || this.state === "ended") return this.control.replaceChildren();
+        const ask = button(this.words("stop"), () => {
+            const sure = button(this.words("stop"), () => void this.stop(), { class: "danger" });
+            const no = button(this.words("stop_no"), () => this.offerStop());
+            this.control.replaceChildren(el("span", { role: "alert" }, this.words("stop_sure")), sure, no);
+            no.focus();
+        }, { id: "stop" });
+        this.control.replaceChildren(ask);
+    }
+
+    private async stop(): Promise<void> {
+        this.control.replaceChildren(this.words("stopping"));
+        try {
+            const answer = await fetch(this.events.replace(/events$/, "stop"), { method: "POST", headers: { "x-pgdyno-form": this.token ?? "" } });
+            if (!answer.ok) throw new Error(`${answer.status}`);
+        } catch (error) {
+            this.offerStop();
+            this.control.prepend(el("span", { class: "failed", role: "alert" }, `${this.words("stop_failed")} (${(error as Error).message})`));
+        }
+    }
+}
+
+function chartBlocks(report: Report): Charts[] {
+    return report.pages.flatMap((page) => page.sections).flatMap((it) => it.blocks).filter((it) => it.kind === "charts");
+}
+
+function parsed(text: string): unknown {
+    try {
+        return JSON.parse(text);
+    } catch {
+        return null;
+    }
+}
