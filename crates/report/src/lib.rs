@@ -3,11 +3,15 @@
 //! Text from facts. Nothing here computes a statistic; every sentence stands in [`lang`].
 
 pub mod bench;
+pub mod document;
 pub mod findings;
+pub mod html;
+pub mod junit;
 pub mod lang;
 pub mod listing;
 pub mod live;
 pub mod log;
+pub mod markdown;
 pub mod matrix;
 pub mod page;
 pub mod plot;

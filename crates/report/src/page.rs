@@ -18,7 +18,7 @@ mod statements;
 pub(crate) mod text;
 
 pub(crate) use case::charted;
-pub(crate) use charts::{chart, mark};
+pub use charts::{chart, mark};
 
 use crate::lang::Lang;
 use crate::lang::page::{Term, Word};

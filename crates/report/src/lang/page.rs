@@ -205,8 +205,6 @@ pub enum Term {
     Running,
     /// A cell without axes.
     OnlyCell,
-    /// What a page leaves out for want of room.
-    LeftOut,
     Objectives,
     Trials,
 }
@@ -262,11 +260,13 @@ pub enum Word {
     StopFailed,
     NoScript,
     CannotUnpack,
+    /// What a summary leaves out for want of room.
+    LeftOut,
 }
 
 impl Word {
     /// By the key under which the program finds it.
-    pub const KEYS: [(&'static str, Word); 48] = [
+    pub const KEYS: [(&'static str, Word); 49] = [
         ("skip", Word::Skip),
         ("contents", Word::Contents),
         ("language", Word::Language),
@@ -315,5 +315,6 @@ impl Word {
         ("stop_failed", Word::StopFailed),
         ("no_script", Word::NoScript),
         ("cannot_unpack", Word::CannotUnpack),
+        ("left_out", Word::LeftOut),
     ];
 }

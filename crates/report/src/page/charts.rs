@@ -36,7 +36,8 @@ fn trial(case: &Case<'_>, it: &TrialAccount) -> ChartedTrial {
     }
 }
 
-pub(crate) fn chart(it: &Chart, lang: &dyn Lang) -> ChartView {
+/// Its names in a language; numbers are beside the page.
+pub fn chart(it: &Chart, lang: &dyn Lang) -> ChartView {
     let unit = it.kind.unit();
     ChartView {
         id: it.kind,
@@ -67,7 +68,8 @@ fn track(it: &Track, lang: &dyn Lang) -> TrackView {
 /// The label of sessions that wait for nothing.
 const RUNNING: &str = "running";
 
-pub(crate) fn mark(it: &Mark, lang: &dyn Lang) -> MarkView {
+/// An event as it is read.
+pub fn mark(it: &Mark, lang: &dyn Lang) -> MarkView {
     let tone = match it.kind {
         EventKind::Deadlock | EventKind::TooManyConnections | EventKind::Fatal => Tone::Bad,
         EventKind::Error | EventKind::SlowStatement => Tone::Doubt,

@@ -31,9 +31,9 @@ pub(crate) fn visible_lines(text: &str) -> String {
     out
 }
 
-/// Marks of direction, invisible characters, and what separates lines in Unicode.
+/// Marks of direction, invisible characters, what separates lines in Unicode, and what is no character in XML.
 fn turns(it: char) -> bool {
-    matches!(it, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    matches!(it, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// In the characters that a terminal has.

@@ -64,6 +64,7 @@ impl PageWords for En {
                 "This page draws itself by its own script, which this browser does not run. `pgdyno report RUN --format md` writes the same as text."
             }
             Word::CannotUnpack => "This browser cannot unpack the page; one of 2023 or later can.",
+            Word::LeftOut => "The rest is left out here for want of room; the HTML report has it.",
         }
     }
 
@@ -113,7 +114,6 @@ impl PageWords for En {
             Term::Generator => "generator",
             Term::Running => "running",
             Term::OnlyCell => "the only cell",
-            Term::LeftOut => "The rest is left out here for want of room; the HTML report has it.",
             Term::Objectives => "objectives",
             Term::Trials => "trials",
         }

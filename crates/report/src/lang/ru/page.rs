@@ -68,6 +68,7 @@ impl PageWords for Ru {
             Word::CannotUnpack => {
                 "Этот браузер не умеет распаковать страницу; подойдёт любой, выпущенный с 2023 года."
             }
+            Word::LeftOut => "Остальное здесь не поместилось; оно есть в отчёте HTML.",
         }
     }
 
@@ -117,7 +118,6 @@ impl PageWords for Ru {
             Term::Generator => "генератор",
             Term::Running => "работают",
             Term::OnlyCell => "единственная ячейка",
-            Term::LeftOut => "Остальное здесь не поместилось; оно есть в отчёте HTML.",
             Term::Objectives => "цели",
             Term::Trials => "измерения",
         }

@@ -1,0 +1,177 @@
+//! How does a page look where continuous integration shows Markdown?
+//!
+//! As GitHub and GitLab read it, without pictures and without what a page folds: what is left is short, and is cut before it
+//! is longer than such pages take. Text of foreign origin is escaped, so that it is text there too.
+
+use crate::page::text::{visible, visible_lines};
+use crate::page::{Block, Drawing, Line, Page, Table, Told};
+
+/// More bytes than this no summary takes.
+pub const MOST: usize = 60_000;
+
+pub fn markdown(page: &Page) -> String {
+    let mut out = format!("# {}\n\n", inline(&page.title));
+    out += &format!("{}\n\n**{}**\n\n", inline(&page.question), inline(&page.answer.text));
+    let facts: Vec<String> = page.facts.iter().map(|it| inline(it)).collect();
+    out += &format!("{}\n", facts.join(" · "));
+    let left_out = page.words.iter().find(|it| it.0 == "left_out").map_or("", |it| it.1.as_str());
+    let room = MOST - left_out.len() - 4;
+    for section in &page.sections {
+        let blocks: Vec<String> = section.blocks.iter().map(block).filter(|it| !it.is_empty()).collect();
+        if blocks.is_empty() {
+            continue;
+        }
+        let heading = format!("\n## {}\n\n", inline(&section.heading));
+        for (number, text) in blocks.iter().enumerate() {
+            let before = if number == 0 { heading.as_str() } else { "\n" };
+            if out.len() + before.len() + text.len() > room {
+                out += &format!("\n{left_out}\n");
+                return out;
+            }
+            out += before;
+            out += text;
+        }
+    }
+    out
+}
+
+/// Whole lines; nothing for what only a screen can show.
+fn block(it: &Block) -> String {
+    match it {
+        Block::Text(it) => format!("{}\n", inline(&it.text)),
+        Block::List { items } => list(items),
+        Block::Facts { facts } => {
+            facts.iter().map(|(name, value)| format!("- {}: {}\n", inline(name), inline(value))).collect()
+        }
+        Block::Table(it) => table(it),
+        Block::Heat(_) | Block::Charts(_) | Block::Code { folded: true, .. } => String::new(),
+        Block::Drawing(it) => drawing(it),
+        Block::Findings { findings } => findings.iter().map(told).collect(),
+        Block::Code { name, text, folded: false } => {
+            format!("{}:\n\n{}", inline(name), code(text))
+        }
+    }
+}
+
+fn list(items: &[Line]) -> String {
+    items.iter().map(|it| format!("- {}\n", inline(&it.text))).collect()
+}
+
+fn table(it: &Table) -> String {
+    let mut out = String::new();
+    if !it.caption.is_empty() {
+        out += &format!("**{}**\n\n", inline(&it.caption));
+    }
+    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    out += &row(it.columns.iter().map(|it| inline(&it.heading)).collect());
+    out += &row(it.columns.iter().map(|it| if it.numeric { "--:" } else { "---" }.to_owned()).collect());
+    for line in &it.rows {
+        let cell = |text: &String| match (line.baseline, inline(text)) {
+            (true, text) if !text.is_empty() => format!("**{text}**"),
+            (_, text) => text,
+        };
+        out += &row(line.cells.iter().map(cell).collect());
+    }
+    for (number, (mark, note)) in it.notes.iter().enumerate() {
+        let mark = if mark.is_empty() { String::new() } else { format!("{}: ", inline(mark)) };
+        let before = if number == 0 { "\n" } else { "" };
+        out += &format!("{before}- {mark}{}\n", inline(&note.text));
+    }
+    out
+}
+
+fn drawing(it: &Drawing) -> String {
+    let mut out = format!("{}\n\n", inline(&it.alternative));
+    for node in it.nodes.iter().filter(|it| !it.lines.is_empty()) {
+        let lines: Vec<String> = node.lines.iter().map(|it| inline(&it.text)).collect();
+        out += &format!("- {}: {}\n", inline(&node.heading), lines.join("; "));
+    }
+    out
+}
+
+/// Evidence is where the charts are.
+fn told(it: &Told) -> String {
+    let line = format!("- {}\n", inline(&it.line.text));
+    // Indented, a table belongs to its item.
+    let table = it.table.as_ref().map_or(String::new(), |it| {
+        let lines: String = table(it).lines().map(|it| format!("  {it}\n")).collect();
+        format!("\n{lines}\n")
+    });
+    line + &table
+}
+
+/// A block whose fence is longer than any within it.
+fn code(text: &str) -> String {
+    let text = visible_lines(text);
+    let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{}\n{fence}\n", text.trim_end())
+}
+
+/// One line of text that is nothing but text.
+fn inline(text: &str) -> String {
+    let text = visible(text);
+    let mut out = String::with_capacity(text.len());
+    for (at, it) in text.char_indices() {
+        match it {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => out.extend(['\\', it]),
+            // Lists and rules begin so.
+            '-' | '+' | '=' if at == 0 => out.extend(['\\', it]),
+            // Addresses become links.
+            ':' if text[at..].starts_with("://") => out.push_str("\\:"),
+            '.' if text[..at].to_ascii_lowercase().ends_with("www") => out.push_str("\\."),
+            it => out.push(it),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{Column, Row, Section};
+
+    #[test]
+    fn text_is_text() {
+        for (text, expected) in [
+            ("p99 < 200ms", "p99 &lt; 200ms"),
+            ("a|b", "a\\|b"),
+            ("</script><img src=x onerror=alert(1)>", "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;"),
+            (
+                "`x` *b* __i__ [l](javascript:x) # ~~",
+                "\\`x\\` \\*b\\* \\_\\_i\\_\\_ \\[l\\](javascript:x) \\# \\~\\~",
+            ),
+            ("\x1b[31m", "\\\\u{1b}\\[31m"),
+            ("a\nb", "a b"),
+            ("- 1", "\\- 1"),
+            ("=cmd|' /C calc'!A0", "\\=cmd\\|' /C calc'!A0"),
+            ("see http://x.example", "see http\\://x.example"),
+            ("www.x.example", "www\\.x.example"),
+            ("-15.6 %", "\\-15.6 %"),
+        ] {
+            assert_eq!(inline(text), expected);
+        }
+        assert_eq!(code("a\n```\nb\u{1b}"), "````\na\n```\nb\\u{1b}\n````\n");
+    }
+
+    #[test]
+    fn a_long_page_is_cut_between_blocks() {
+        let row = || Row { cells: vec!["x".repeat(1000)], ..Row::default() };
+        let table = Table {
+            columns: vec![Column { heading: "c".into(), ..Column::default() }],
+            rows: (0..10).map(|_| row()).collect(),
+            ..Table::default()
+        };
+        let blocks = (0..10).map(|_| Block::Table(table.clone())).collect();
+        let section = Section { id: "matrix", heading: "m".into(), blocks };
+        let words = vec![("left_out", "the rest is elsewhere".to_owned())];
+        let page = Page { sections: vec![section], words, ..Page::default() };
+        let text = markdown(&page);
+        assert!(text.len() <= MOST, "{}", text.len());
+        assert!(text.ends_with("the rest is elsewhere\n"));
+        assert_eq!(text.matches("| --- |").count(), 5);
+    }
+}
