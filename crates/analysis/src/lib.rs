@@ -4,10 +4,12 @@
 
 mod aggregate;
 pub mod chart;
+pub mod compare;
 mod condition;
 pub mod finding;
 #[cfg(test)]
 mod fixture;
+pub mod history;
 pub mod live;
 pub mod matrix;
 pub mod objective;

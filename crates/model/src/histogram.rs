@@ -97,6 +97,13 @@ impl Latency {
         (self.count() > 0).then_some(Nanos(self.min))
     }
 
+    /// Every value that was recorded, to three digits, and how often; ascending.
+    pub fn counts(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
+        self.histogram
+            .iter_recorded()
+            .map(|it| (Nanos(it.value_iterated_to()), it.count_since_last_iteration()))
+    }
+
     /// Sum of all samples in nanoseconds.
     pub fn sum(&self) -> u128 {
         self.sum

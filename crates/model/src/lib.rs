@@ -4,6 +4,7 @@
 
 pub mod account;
 pub mod chart;
+pub mod comparison;
 pub mod finding;
 mod histogram;
 mod interval;

@@ -1,0 +1,241 @@
+//! When did an experiment's figures become other ones?
+//!
+//! Change points by E-divisive means: where a series is cut so that the distances between the two sides exceed those within
+//! them most, and a permutation of its values exceeds that hardly ever. Then each part again, until nothing more is found.
+//! It assumes nothing of the values' distribution, but that runs of the same are exchangeable: a machine that drifts from
+//! month to month changes too. Source: Matteson and James, "A Nonparametric Approach for Multiple Change Point Analysis of
+//! Multivariate Data" (2014), with exponent 1.
+
+use crate::compare::{Stand, differences};
+use crate::repeats;
+use crate::strategy::Chance;
+use model::PerSecond;
+use model::comparison::{CellHistory, ChangePoint, Dated, Difference, History, Label, Metric, Point};
+use model::plan::Experiment;
+
+/// On either side of a change; of fewer a permutation is not rare.
+pub const FEWEST: usize = 5;
+/// Permutations of one test.
+const DRAWS: usize = 1999;
+/// Of all series of a history together (Bonferroni).
+const LEVEL: f64 = 0.05;
+
+/// One run of the experiment.
+#[derive(Clone, Debug)]
+pub struct Run<'a> {
+    pub dated: Dated,
+    pub experiment: &'a Experiment,
+    pub stand: Stand<'a>,
+    /// By cell: throughput and p99 in seconds of each valid trial.
+    pub trials: Vec<Vec<(PerSecond, Option<f64>)>>,
+}
+
+/// `runs`: the oldest first.
+pub fn history(experiment: &str, runs: &[Run<'_>], seed: u64) -> History {
+    let mut labels: Vec<&Label> = Vec::new();
+    // Cells in the order of the newest file; those that it has no longer, after them.
+    for cell in runs.iter().rev().flat_map(|it| &it.experiment.cells) {
+        if !labels.contains(&&cell.label) {
+            labels.push(&cell.label);
+        }
+    }
+    let level = LEVEL / (2 * labels.len().max(1)) as f64;
+    History {
+        experiment: experiment.to_owned(),
+        runs: runs.iter().map(|it| it.dated.clone()).collect(),
+        series: labels.into_iter().map(|it| cell(it, runs, level, seed)).collect(),
+        seed,
+    }
+}
+
+fn cell(label: &Label, runs: &[Run<'_>], level: f64, seed: u64) -> CellHistory {
+    let mut points = Vec::new();
+    // Of each point: its run and which cell of it.
+    let mut places = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        let Some(place) = run.experiment.cells.iter().position(|it| it.label == *label) else { continue };
+        let trials = &run.trials[place];
+        let tps: Vec<f64> = trials.iter().map(|it| it.0.0).collect();
+        let p99: Vec<f64> = trials.iter().filter_map(|it| it.1).collect();
+        let Some(of_tps) = repeats::estimate(&tps) else { continue };
+        let of_p99 = repeats::estimate(&p99);
+        places.push((number, place));
+        points.push(Point {
+            run: number,
+            trials: of_tps.runs,
+            tps: PerSecond(of_tps.median),
+            tps_interval: of_tps.interval,
+            p99: of_p99.map(|it| it.median),
+            p99_interval: of_p99.and_then(|it| it.interval),
+        });
+    }
+    let mut changes = Vec::new();
+    for metric in [Metric::Tps, Metric::P99] {
+        let value = |it: &Point| if metric == Metric::Tps { Some(it.tps.0) } else { it.p99 };
+        let known: Vec<(usize, f64)> =
+            points.iter().enumerate().filter_map(|(n, it)| Some((n, value(it)?))).collect();
+        let values: Vec<f64> = known.iter().map(|it| it.1).collect();
+        // What doubles from 1 ms is as much as what doubles from 100 ms.
+        let logs: Vec<f64> = values.iter().map(|it| it.max(f64::MIN_POSITIVE).ln()).collect();
+        let found = change_points(&logs, level, DRAWS, seed);
+        let ends: Vec<usize> = found.iter().map(|it| it.at).collect();
+        for (n, change) in found.iter().enumerate() {
+            let from = if n == 0 { 0 } else { ends[n - 1] };
+            let to = ends.get(n + 1).copied().unwrap_or(values.len());
+            let median = |part: &[f64]| repeats::estimate(part).map_or(f64::NAN, |it| it.median);
+            let at = known[change.at].0;
+            changes.push(ChangePoint {
+                metric,
+                at,
+                before: median(&values[from..change.at]),
+                after: median(&values[change.at..to]),
+                p: change.p,
+                differences: between(runs, places[known[change.at - 1].0], places[at]),
+            });
+        }
+    }
+    changes.sort_by_key(|it| (it.at, it.metric));
+    let too_few = points.len() < 2 * FEWEST;
+    CellHistory { label: label.clone(), points, changes, too_few }
+}
+
+fn between(runs: &[Run<'_>], before: (usize, usize), after: (usize, usize)) -> Vec<Difference> {
+    let of = |(run, cell): (usize, usize)| (runs[run].experiment, runs[run].stand, cell);
+    differences(of(before), of(after), &[])
+}
+
+/// A cut, before `at`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cut {
+    pub at: usize,
+    pub p: f64,
+}
+
+/// In order. A cut is found if at most a share `level` of so many permutations is cut as well.
+pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec<Cut> {
+    let mut chance = Chance(seed);
+    let mut cuts: Vec<Cut> = Vec::new();
+    loop {
+        let mut ends: Vec<usize> = cuts.iter().map(|it| it.at).chain([0, values.len()]).collect();
+        ends.sort_unstable();
+        let best = |values: &[f64]| -> Option<(f64, usize)> {
+            let parts = ends.windows(2).filter_map(|it| {
+                let (distance, at) = cut(&values[it[0]..it[1]])?;
+                Some((distance, it[0] + at))
+            });
+            parts.max_by(|a, b| a.0.total_cmp(&b.0))
+        };
+        let Some((distance, at)) = best(values) else { break };
+        let mut shuffled = values.to_vec();
+        let mut as_far = 1;
+        for _ in 0..draws {
+            for it in ends.windows(2) {
+                shuffle(&mut shuffled[it[0]..it[1]], &mut chance);
+            }
+            as_far += usize::from(best(&shuffled).is_some_and(|it| it.0 >= distance));
+        }
+        let p = as_far as f64 / (draws + 1) as f64;
+        if p > level {
+            break;
+        }
+        cuts.push(Cut { at, p });
+    }
+    cuts.sort_by_key(|it| it.at);
+    cuts
+}
+
+/// Fisher and Yates.
+fn shuffle(values: &mut [f64], chance: &mut Chance) {
+    for last in (1..values.len()).rev() {
+        values.swap(last, chance.below(last as u64 + 1) as usize);
+    }
+}
+
+/// Where the two sides are farthest apart, and how far: the energy distance, weighted by their lengths. `None` where there
+/// is no room.
+fn cut(values: &[f64]) -> Option<(f64, usize)> {
+    let n = values.len();
+    if n < 2 * FEWEST {
+        return None;
+    }
+    let distance = |i: usize, j: usize| (values[i] - values[j]).abs();
+    // Sums of distances within the first part, between the parts, and within the second, as the cut moves on.
+    let mut within_first = 0.0;
+    let mut between = 0.0;
+    let mut within_second: f64 = (0..n).map(|i| (0..i).map(|j| distance(i, j)).sum::<f64>()).sum();
+    let mut best: Option<(f64, usize)> = None;
+    for moved in 0..n - FEWEST {
+        let to_first: f64 = (0..moved).map(|i| distance(moved, i)).sum();
+        let to_second: f64 = (moved + 1..n).map(|i| distance(moved, i)).sum();
+        within_first += to_first;
+        within_second -= to_second;
+        between += to_second - to_first;
+        let (a, b) = ((moved + 1) as f64, (n - moved - 1) as f64);
+        if moved + 1 < FEWEST {
+            continue;
+        }
+        let apart = 2.0 * between / (a * b)
+            - 2.0 * within_first / (a * (a - 1.0))
+            - 2.0 * within_second / (b * (b - 1.0));
+        let weighted = a * b / (a + b) * apart;
+        if best.is_none_or(|it| weighted > it.0) {
+            best = Some((weighted, moved + 1));
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::proof::Draw;
+
+    /// Levels by stretch: how many runs, and of how much.
+    fn series(stretches: &[(usize, f64)], deviation: f64, draw: &mut Draw) -> Vec<f64> {
+        let all = stretches.iter().flat_map(|it| std::iter::repeat_n(it.1, it.0));
+        all.map(|it| (it * (1.0 + deviation * draw.normal())).ln()).collect()
+    }
+
+    #[test]
+    fn shifts_are_found_where_they_are() {
+        let draw = &mut Draw::new(11);
+        for (stretches, expected) in [
+            (&[(20, 1000.0)][..], &[][..]),
+            (&[(12, 1000.0), (12, 900.0)], &[12]),
+            (&[(6, 1000.0), (20, 1080.0)], &[6]),
+            (&[(10, 1000.0), (10, 900.0), (10, 1000.0)], &[10, 20]),
+            // There and back within too few runs for either.
+            (&[(4, 1000.0), (4, 900.0)], &[]),
+        ] {
+            let found = change_points(&series(stretches, 0.01, draw), 0.01, 199, 7);
+            assert_eq!(found.iter().map(|it| it.at).collect::<Vec<_>>(), expected, "{stretches:?}");
+        }
+    }
+
+    /// A thousand series of twenty equal runs, half of them with outliers, and how near shifts of three deviations are found;
+    /// a fifth of them where nothing is optimised.
+    #[test]
+    fn how_often_a_change_is_seen_where_there_is_none() {
+        let seed = 3;
+        let draw = &mut Draw::new(seed);
+        let (series, shifts) = if cfg!(debug_assertions) { (200, 40) } else { (1000, 200) };
+        let alarms = (0..series).filter(|n| {
+            let heavy = n % 2 == 1;
+            let values: Vec<f64> =
+                (0..20).map(|_| if heavy { draw.heavy() } else { draw.normal() }).collect();
+            !change_points(&values, 0.05, 99, *n).is_empty()
+        });
+        let alarms = alarms.count();
+        let near = (0..shifts).filter(|n| {
+            let values: Vec<f64> = (0..30).map(|n| draw.normal() + if n < 14 { 0.0 } else { 3.0 }).collect();
+            let found = change_points(&values, 0.05, 99, *n);
+            found.iter().any(|it| it.at.abs_diff(14) <= 1)
+        });
+        let near = near.count();
+        println!(
+            "change points, seed {seed}: {alarms} false alarms in {series}; {near} of {shifts} found within one run"
+        );
+        assert!(alarms as u64 <= series / 20, "{alarms} of {series}, seed {seed}");
+        assert!(10 * near >= 9 * shifts, "{near} of {shifts}, seed {seed}");
+    }
+}
