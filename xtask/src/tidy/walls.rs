@@ -13,7 +13,7 @@ struct Wall {
 
 const ASYNC: [&str; 6] = ["tokio", "mio", "async-std", "smol", "futures", "futures-util"];
 
-const WALLS: [Wall; 9] = [
+const WALLS: [Wall; 10] = [
     Wall {
         krate: "wire",
         imports: &[],
@@ -36,11 +36,12 @@ const WALLS: [Wall; 9] = [
         imports: &["model"],
         not: &["rustix", "libc", "socket2", "io-uring", "clap"],
     },
+    Wall { krate: "feed", imports: &["model"], not: &["rustix", "libc", "socket2", "io-uring", "clap"] },
     Wall { krate: "report", imports: &["model"], not: &["rustix", "libc", "socket2", "io-uring", "clap"] },
     Wall { krate: "store", imports: &["model"], not: &["socket2", "io-uring", "clap"] },
     Wall {
         krate: "pgdyno",
-        imports: &["wire", "model", "load", "stack", "analysis", "experiment", "report", "store"],
+        imports: &["wire", "model", "load", "stack", "analysis", "experiment", "feed", "report", "store"],
         not: &[],
     },
 ];
@@ -113,7 +114,7 @@ struct Ban {
 
 fn pure(file: &File) -> bool {
     match file.krate() {
-        Some("wire" | "model" | "analysis" | "experiment" | "report") => true,
+        Some("wire" | "model" | "analysis" | "experiment" | "feed" | "report") => true,
         Some("load") => !file.within().starts_with("driver"),
         _ => false,
     }

@@ -1,0 +1,113 @@
+//! Where do the rows of a plain file of lines begin?
+
+use crate::mistake::{Mistake, shown};
+use model::rows::{Form, Layout};
+
+/// Finds the rows of `bytes`, whose fields `delimiter` separates. The first line names the columns unless `columns` do.
+/// `None` where a field is quoted: such a file is to be packed. Lines without anything are no rows, but at the end only.
+pub fn index(bytes: &[u8], delimiter: u8, columns: Option<&[String]>) -> Result<Option<Layout>, Mistake> {
+    let marked = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut at = bytes.len() - marked.len();
+    let mut line = 0;
+    let mut next = || {
+        let rest = bytes.get(at..).filter(|it| !it.is_empty())?;
+        let end = rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len());
+        let begin = at;
+        at += end + 1;
+        line += 1;
+        Some((line, begin, rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end])))
+    };
+    let columns = match columns {
+        Some(columns) => columns.to_vec(),
+        None => {
+            let Some((_, _, names)) = next() else { return Ok(Some(empty(delimiter))) };
+            if names.contains(&b'"') {
+                return Ok(None);
+            }
+            let name = |it: &[u8]| String::from_utf8_lossy(it).trim().to_owned();
+            names.split(|it| *it == delimiter).map(name).collect()
+        }
+    };
+    let mut layout = Layout::new(Form::Lines { delimiter }, columns);
+    let wanted = layout.columns.len();
+    let mut blank = None;
+    while let Some((line, begin, text)) = next() {
+        // Tabs separate texts without any quoting.
+        if delimiter != b'\t' && text.contains(&b'"') {
+            return Ok(None);
+        }
+        if text.is_empty() && wanted > 1 {
+            blank.get_or_insert(line);
+            continue;
+        }
+        if let Some(line) = blank {
+            return Err(Mistake::new(line, "it is empty; leave it out"));
+        }
+        let fields = text.iter().filter(|it| **it == delimiter).count() + 1;
+        if fields != wanted {
+            return Err(Mistake::new(line, fields_of(text, fields, wanted)));
+        }
+        layout.push(begin as u64);
+    }
+    Ok(Some(layout))
+}
+
+fn empty(delimiter: u8) -> Layout {
+    Layout::new(Form::Lines { delimiter }, Vec::new())
+}
+
+pub(crate) fn fields_of(text: &[u8], fields: usize, wanted: usize) -> String {
+    format!(
+        "\"{}\" has {fields} field{}, and the columns are {wanted}",
+        shown(text),
+        if fields == 1 { "" } else { "s" }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::rows::Rows;
+    use std::sync::Arc;
+
+    fn check(text: &str, delimiter: u8, columns: Option<&[&str]>, expected: &str) {
+        let columns: Option<Vec<String>> = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+        let told = match index(text.as_bytes(), delimiter, columns.as_deref()) {
+            Ok(None) => "quoted".to_owned(),
+            Err(it) => it.to_string(),
+            Ok(Some(layout)) => {
+                let names = layout.columns.join("+");
+                let rows = Rows::new(Arc::new(text.as_bytes().to_vec()), layout);
+                let row =
+                    |n| rows.row(n).map(|it| String::from_utf8_lossy(it).into_owned()).collect::<Vec<_>>();
+                let all: Vec<String> = (0..rows.len()).map(|n| row(n).join("|")).collect();
+                format!("{names}: {}", all.join(" "))
+            }
+        };
+        assert_eq!(told, expected, "{text:?}");
+    }
+
+    #[test]
+    fn lines_are_rows() {
+        check("id,name\n1,a\n2,b\n", b',', None, "id+name: 1|a 2|b");
+        check("1,a\r\n2,b", b',', Some(&["id", "name"]), "id+name: 1|a 2|b");
+        check("id\tname\n1\t\"a\n", b'\t', None, "id+name: 1|\"a");
+        check("\u{feff}id,name\n1,a\n\n\n", b',', None, "id+name: 1|a");
+        check("", b',', None, ": ");
+        check("id\n\n7\n", b',', None, "id:  7");
+        check("id,name\n1,\"a\"\n", b',', None, "quoted");
+        check("\"id\",name\n", b',', None, "quoted");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        check("id,name\n1,a\n2\n", b',', None, "line 3: \"2\" has 1 field, and the columns are 2");
+        check(
+            "1,a,x\n",
+            b',',
+            Some(&["id", "name"]),
+            "line 1: \"1,a,x\" has 3 fields, and the columns are 2",
+        );
+        check("id,name\n1,a\n\n2,b\n", b',', None, "line 3: it is empty; leave it out");
+    }
+}

@@ -1,0 +1,177 @@
+//! How do texts of each form become rows?
+
+mod json_lines;
+mod quoted;
+
+use crate::pack::Packing;
+use crate::{AMMO, Mistake, ammo};
+use flate2::bufread::MultiGzDecoder;
+use std::io::{BufRead, BufReader, Write};
+
+/// What a feed's text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// RFC 4180: `"` quotes a field.
+    Csv,
+    /// Nothing is quoted.
+    Tsv,
+    /// An object per line; its members are the columns.
+    JsonLines,
+    /// Yandex.Tank's: headers in brackets, a target and a tag per line.
+    Uri,
+    /// The same, with a body behind each line.
+    UriPost,
+    /// The same: whole requests, each behind its length.
+    Raw,
+    /// Lines of a web server's log in the form that Apache calls combined or common.
+    Access,
+}
+
+impl Form {
+    /// By the end of a file's name, without `.gz`; `None` for one that does not tell.
+    pub fn of_name(name: &str) -> Option<Form> {
+        let name = name.strip_suffix(".gz").unwrap_or(name);
+        let (_, ending) = name.rsplit_once('.')?;
+        match ending.to_ascii_lowercase().as_str() {
+            "csv" => Some(Form::Csv),
+            "tsv" => Some(Form::Tsv),
+            "jsonl" | "ndjson" => Some(Form::JsonLines),
+            "uri" => Some(Form::Uri),
+            "uripost" => Some(Form::UriPost),
+            "raw" | "ammo" => Some(Form::Raw),
+            "log" => Some(Form::Access),
+            _ => None,
+        }
+    }
+
+    /// Whole requests, with the columns [`AMMO`].
+    pub fn is_ammo(self) -> bool {
+        matches!(self, Form::Uri | Form::UriPost | Form::Raw | Form::Access)
+    }
+
+    /// What separates fields, where lines can be used as they are.
+    pub fn delimiter(self) -> Option<u8> {
+        match self {
+            Form::Csv => Some(b','),
+            Form::Tsv => Some(b'\t'),
+            _ => None,
+        }
+    }
+}
+
+/// The text itself, whether or not gzip has packed it.
+pub fn plain<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead + 'a>, Mistake> {
+    let begins = source.fill_buf().map_err(|it| Mistake::broken(0, &it))?;
+    Ok(match begins.starts_with(&[0x1f, 0x8b]) {
+        true => Box::new(BufReader::new(MultiGzDecoder::new(source))),
+        false => Box::new(source),
+    })
+}
+
+/// Reads all of `source`. `columns` name those of CSV and TSV without a first line that does, and choose those of JSON.
+pub fn pack<W: Write>(
+    form: Form,
+    columns: Option<&[String]>,
+    source: &mut dyn BufRead,
+    out: W,
+) -> Result<Packing<W>, Mistake> {
+    match form {
+        Form::Csv | Form::Tsv => quoted::read(form, columns, source, out),
+        Form::JsonLines => json_lines::read(columns, source, out),
+        Form::Uri | Form::UriPost | Form::Raw | Form::Access => {
+            let mut packing = Packing::new(out, AMMO.map(str::to_owned).to_vec());
+            packing.skipped = ammo::read(form, source, &mut |it| packing.push(it.fields()))?;
+            Ok(packing)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use model::rows::Rows;
+    use std::sync::Arc;
+
+    /// Columns and rows, or what is wrong.
+    pub(crate) fn told(form: Form, columns: Option<&[&str]>, text: &[u8]) -> String {
+        let columns: Option<Vec<String>> = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+        let mut source = match plain(text) {
+            Ok(it) => it,
+            Err(it) => return it.to_string(),
+        };
+        match pack(form, columns.as_deref(), &mut source, Vec::new()) {
+            Err(it) => it.to_string(),
+            Ok(packing) => {
+                let (bytes, layout) = packing.finish().expect("memory does not fail");
+                let names = layout.columns.join("+");
+                let rows = Rows::new(Arc::new(bytes), layout);
+                let row =
+                    |n| rows.row(n).map(|it| String::from_utf8_lossy(it).into_owned()).collect::<Vec<_>>();
+                let all: Vec<String> = (0..rows.len()).map(|n| row(n).join("|")).collect();
+                format!("{names}: {}", all.join(" / "))
+            }
+        }
+    }
+
+    #[test]
+    fn forms_by_their_names() {
+        for (name, form) in [
+            ("a.csv", Some(Form::Csv)),
+            ("b.CSV", Some(Form::Csv)),
+            ("a.tsv.gz", Some(Form::Tsv)),
+            ("x.jsonl", Some(Form::JsonLines)),
+            ("ammo.uri", Some(Form::Uri)),
+            ("ammo.uripost.gz", Some(Form::UriPost)),
+            ("access.log", Some(Form::Access)),
+            ("ammo.raw", Some(Form::Raw)),
+            ("ammo", None),
+            ("x.gz", None),
+        ] {
+            assert_eq!(Form::of_name(name), form, "{name}");
+        }
+    }
+
+    #[test]
+    fn quotes() {
+        let check = |text: &str, columns: Option<&[&str]>, expected: &str| {
+            assert_eq!(told(Form::Csv, columns, text.as_bytes()), expected);
+        };
+        check("id,name\n1,\"a,\"\"b\"\"\nc\"\n", None, "id+name: 1|a,\"b\"\nc");
+        check("1,\"x\"\n", Some(&["id", "name"]), "id+name: 1|x");
+        check("id,name\n1\n", None, "line 2: \"1\" has 1 field, and the columns are 2");
+        check("", None, "it holds no row");
+        check("id,id\n1,2\n", None, "line 1: the column \"id\" is named twice");
+        check("id,\n1,2\n", None, "line 1: a column has no name");
+    }
+
+    #[test]
+    fn json_lines() {
+        let check = |text: &str, columns: Option<&[&str]>, expected: &str| {
+            assert_eq!(told(Form::JsonLines, columns, text.as_bytes()), expected);
+        };
+        let two = "{\"id\":1,\"name\":\"Ж\\n\"}\n\n{\"name\":null,\"id\":2.50,\"x\":[1, 2]}\n";
+        check(two, None, "id+name: 1|Ж\n / 2.50|");
+        check(two, Some(&["x", "id"]), "line 1: there is no \"x\" in it");
+        check("{\"a\":{\"b\":\"c\"}, \"t\": true}", None, "a+t: {\"b\":\"c\"}|true");
+        check("[1]\n", None, "line 1: \"[1]\" is no object; write one such as {\"id\": 1}");
+        check("{\"a\":1}\n{\"b\":1}\n", None, "line 2: there is no \"a\" in it");
+        check(
+            "{\"a\":1}\n{\"a\":\n",
+            None,
+            "line 2: \"{\\\"a\\\":\" is no object; write one such as {\"id\": 1}",
+        );
+        check("\n", None, "it holds no row");
+    }
+
+    #[test]
+    fn gzip_is_seen() {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(b"id\n1\n2\n").expect("memory does not fail");
+        let packed = packed.finish().expect("memory does not fail");
+        assert_eq!(told(Form::Csv, None, &packed), "id: 1 / 2");
+        let cut = &packed[..packed.len() - 9];
+        assert!(told(Form::Csv, None, cut).contains("it cannot be read"), "{}", told(Form::Csv, None, cut));
+    }
+}

@@ -1,0 +1,64 @@
+//! An object per line.
+
+use crate::mistake::{Mistake, shown};
+use crate::pack::Packing;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::io::{BufRead, Write};
+
+/// Texts become what they say, null becomes nothing, everything else stays as it is written. Without `columns`, those are
+/// the members of the first object, in its order.
+pub fn read<W: Write>(
+    columns: Option<&[String]>,
+    source: &mut dyn BufRead,
+    out: W,
+) -> Result<Packing<W>, Mistake> {
+    let (mut out, mut packing) = (Some(out), None);
+    let mut text = Vec::new();
+    for line in 1.. {
+        text.clear();
+        let read = source.read_until(b'\n', &mut text).map_err(|it| Mistake::broken(line, &it))?;
+        if read == 0 {
+            break;
+        }
+        let trimmed = text.trim_ascii();
+        if trimmed.is_empty() {
+            continue;
+        }
+        let object: HashMap<String, &RawValue> = serde_json::from_slice(trimmed).map_err(|_| {
+            Mistake::new(
+                line,
+                format!("\"{}\" is no object; write one such as {{\"id\": 1}}", shown(trimmed)),
+            )
+        })?;
+        if let Some(out) = out.take() {
+            let columns = columns.map_or_else(|| in_order(&object), <[String]>::to_vec);
+            packing = Some(Packing::new(out, columns));
+        }
+        let packing = packing.as_mut().expect("made with the first object");
+        let missing = packing.columns().iter().find(|it| !object.contains_key(it.as_str()));
+        if let Some(name) = missing {
+            return Err(Mistake::new(line, format!("there is no \"{name}\" in it")));
+        }
+        let values: Vec<Vec<u8>> = packing.columns().iter().map(|it| value(object[it.as_str()])).collect();
+        packing.push(values.iter().map(Vec::as_slice)).map_err(|it| Mistake::broken(line, &it))?;
+    }
+    packing.ok_or_else(|| Mistake::new(0, "it holds no row"))
+}
+
+/// The members' names as they are written: their values lie in one text.
+fn in_order(object: &HashMap<String, &RawValue>) -> Vec<String> {
+    let mut members: Vec<_> = object.iter().collect();
+    members.sort_by_key(|it| it.1.get().as_ptr());
+    members.into_iter().map(|it| it.0.clone()).collect()
+}
+
+fn value(it: &RawValue) -> Vec<u8> {
+    match it.get() {
+        "null" => Vec::new(),
+        text if text.starts_with('"') => {
+            serde_json::from_str::<String>(text).map_or_else(|_| text.as_bytes().to_vec(), String::into_bytes)
+        }
+        text => text.as_bytes().to_vec(),
+    }
+}
