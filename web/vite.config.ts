@@ -3,7 +3,8 @@ import { defineConfig } from "vite";
 
 export default defineConfig({
     build: {
-        target: "es2020",
+        // Whoever has DecompressionStream has this.
+        target: "es2022",
         outDir: "dist",
         emptyOutDir: true,
         copyPublicDir: false,

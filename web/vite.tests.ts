@@ -9,7 +9,7 @@ export default defineConfig({
         emptyOutDir: false,
         copyPublicDir: false,
         rollupOptions: {
-            input: { shots: "test/shots.ts" },
+            input: { unit: "test/unit.ts", browser: "test/browser.ts", shots: "test/shots.ts" },
             output: { entryFileNames: "[name].mjs", chunkFileNames: "chunk-[name].mjs" },
         },
     },

@@ -17,7 +17,7 @@ export function heat(it: Heat, words: Words): HTMLElement {
         });
         return el("tr", {}, el("th", { scope: "row" }, name), ...cells);
     });
-    const key = el("span", { class: "shades", "aria-hidden": "true" }, ...[-1, -0.5, 0, 0.5, 1].map((it) => shade(el("i"), it)));
+    const shades = (...all: number[]) => el("span", { class: "shades", "aria-hidden": "true" }, ...all.map((it) => shade(el("i"), it)));
     const body = el(
         "table",
         { class: "heat" },
@@ -30,7 +30,7 @@ export function heat(it: Heat, words: Words): HTMLElement {
         ),
         el("tbody", {}, ...rows),
     );
-    const legend = el("p", { class: "heat-key" }, el("span", {}, words("lower")), key, el("span", {}, words("higher")));
+    const legend = el("p", { class: "heat-key" }, words("lower"), shades(-1, -0.5), words("same"), shades(0.5, 1), words("higher"));
     return el("figure", { class: "table" }, scrolled(body, it.caption), it.cells.some((cell) => cell.shade !== null) && legend);
 }
 

@@ -2,47 +2,17 @@
 import { shownCharts } from "./charts";
 import { checked, fetched } from "./document";
 import { button, el } from "./dom";
-import type { Charts, Doc, Mark, TrialData } from "./page";
+import { append, bounded, type Points } from "./grow";
+import type { Charts, Doc, TrialData } from "./page";
 import type { Report } from "./report";
 import type { Words } from "./words";
 
 /** More points than this are fetched anew, in wider bins; what is still beyond it goes, oldest first. */
-export const MOST_POINTS = 9000;
+const MOST_POINTS = 9000;
 const MOST_MARKS = 500;
 const AGAIN_MS = 3000;
 /** The whole Document is not asked for more often for the sake of its length. */
 const REBIN_MS = 60_000;
-
-/** What `points` carries. */
-export interface Points {
-    trial: number;
-    at: number[];
-    /** By chart, by track, by new point. */
-    charts: (number | null)[][][];
-    marks: Mark[];
-}
-
-/** Appends; `false` where the page knows no such trial or other tracks, so that all of it is to be fetched. */
-export function append(data: TrialData[], it: Points): boolean {
-    const to = data[it.trial];
-    const alike = to && to.charts.length === it.charts.length && to.charts.every((chart, c) => chart.length === it.charts[c]?.length);
-    if (!alike) return false;
-    const last = to.at[to.at.length - 1] ?? -Infinity;
-    it.at.forEach((at, i) => {
-        if (at <= last) return;
-        to.at.push(at);
-        to.charts.forEach((chart, c) => chart.forEach((column, t) => column.push(it.charts[c]?.[t]?.[i] ?? null)));
-    });
-    return true;
-}
-
-/** Leaves the newest. */
-export function bounded(it: TrialData, most: number): void {
-    const over = it.at.length - most;
-    if (over <= 0) return;
-    it.at.splice(0, over);
-    it.charts.forEach((chart) => chart.forEach((column) => column.splice(0, over)));
-}
 
 type State = "connecting" | "live" | "lost" | "ended";
 

@@ -6,10 +6,11 @@ import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
 import { shownCharts } from "./charts";
 import { embedded, fetched } from "./document";
+import { List } from "./list";
 import { Live } from "./live";
 import { printing } from "./print";
 import { Report } from "./report";
-import { List, type Runs } from "./runs";
+import type { Runs } from "./runs";
 
 /** What the charts show, in order; for tests and for the curious. */
 export function charts(): { id: string; at: readonly number[]; columns: unknown; range: [number, number] }[] {

@@ -24,8 +24,8 @@ export function decades(min: number, max: number): [number, number] {
     let [low, high] = [down(min), up(max)];
     if (high / low < 9.99) {
         const middle = Math.sqrt(low * high);
-        low = down(middle / 3.2);
-        high = Math.max(up(middle * 3.2), high);
+        low = down(middle / 3.1);
+        high = Math.max(up(middle * 3.1), high);
     }
     return [low, high];
 }

@@ -59,10 +59,9 @@ export function invented(wish: Wish = {}): Doc {
 }
 
 /** One point of every track, for growing. */
-export function grownPoint(doc: Doc, trial: number, seed: number): { trial: number; at: number[]; charts: number[][][]; marks: Mark[] } {
+export function grownPoint(doc: Doc, trial: number, seed: number, moment: number): { trial: number; at: number[]; charts: number[][][]; marks: Mark[] } {
     const random = chance(seed);
-    const data = doc.data[trial] as TrialData;
-    const at = [(data.at[data.at.length - 1] ?? -1) + data.bin];
+    const at = [moment * (doc.data[trial]?.bin ?? 1)];
     const charts = SKETCHES.map((sketch) => sketch.tracks.map(([, level]) => [level * (0.8 + 0.4 * random())]));
     return { trial, at, charts, marks: [] };
 }

@@ -1,0 +1,114 @@
+// How are runs listed, looked for and chosen to be compared?
+import { button, choice, el } from "./dom";
+import { themes } from "./report";
+import { comparison, found, type Run, type Runs, type Sought } from "./runs";
+import { scrolled } from "./table";
+import { told } from "./tone";
+import { type Words, words } from "./words";
+
+export class List {
+    private readonly say: Words;
+    private readonly sought: Sought = { text: "", experiment: "", state: "" };
+    /** In the order in which they were ticked. */
+    private ticked: string[] = [];
+    private readonly body = el("tbody");
+    private readonly count = el("span", { class: "count", role: "status" });
+    private readonly none: HTMLElement;
+    private readonly compare: HTMLButtonElement;
+
+    constructor(
+        private readonly root: HTMLElement,
+        private it: Runs,
+        private readonly again: () => Promise<Runs>,
+    ) {
+        this.say = words(Object.entries(it.words));
+        this.none = el("p", { class: "none", hidden: true }, this.say("none"));
+        this.compare = button(this.say("compare"), () => location.assign(comparison(this.ticked)), { id: "compare", disabled: true });
+    }
+
+    draw(): void {
+        const { say } = this;
+        document.title = say("title");
+        const text = el("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false" });
+        text.addEventListener("input", () => this.seek({ text: text.value }));
+        const of = (values: [string, string][]): [string, string][] => [["", say("all")], ...new Map(values.sort((a, b) => a[1].localeCompare(b[1])))];
+        const experiments = choice(say("experiment"), of(this.it.runs.map((run) => [run.experiment, run.experiment])), "", (experiment) => this.seek({ experiment }));
+        const states = choice(say("state"), of(this.it.runs.map((run) => [run.state, run.state_text])), "", (state) => this.seek({ state }));
+        const heads: [string, boolean][] = [
+            [say("run"), false], [say("headline"), false], [say("state"), false], [say("begun"), false],
+            [say("cells"), true], [say("trials"), true], [say("size"), true],
+        ];
+        const table = el(
+            "table",
+            { class: "runs" },
+            el("caption", { class: "unseen" }, say("title")),
+            el("thead", {}, el("tr", {}, el("td", {}, el("span", { class: "unseen" }, say("select"))), ...heads.map(([name, numeric]) => el("th", { scope: "col", class: numeric ? "numeric" : null }, name)))),
+            this.body,
+        );
+        this.root.replaceChildren(
+            el("a", { class: "skip", href: "#filter" }, say("skip")),
+            el("div", { class: "bar" }, el("span", { class: "bar-title" }, "pgdyno"), el("span", { class: "gap" }), button(say("reload"), () => void this.reload(), { id: "reload" }), themes(say)),
+            el(
+                "main",
+                { class: "list" },
+                el("h1", {}, say("title")),
+                el("div", { class: "filters" }, el("label", { class: "choice" }, el("span", {}, say("filter")), text), experiments, states, this.count),
+                scrolled(table, say("title")),
+                this.none,
+                el("div", { class: "comparing" }, this.compare, el("span", {}, say("compare_help"))),
+            ),
+        );
+        this.fill();
+    }
+
+    private seek(part: Partial<Sought>): void {
+        Object.assign(this.sought, part);
+        this.fill();
+    }
+
+    private async reload(): Promise<void> {
+        this.it = await this.again();
+        this.ticked = this.ticked.filter((name) => this.it.runs.some((run) => run.name === name));
+        this.fill();
+    }
+
+    private fill(): void {
+        const runs = found(this.it.runs, this.sought);
+        this.body.replaceChildren(...runs.map((run) => this.row(run)));
+        this.count.textContent = `${runs.length} / ${this.it.runs.length}`;
+        this.none.hidden = runs.length > 0;
+        this.number();
+    }
+
+    private row(run: Run): HTMLElement {
+        const { say } = this;
+        const tick = el("input", { type: "checkbox", "aria-label": `${say("select")}: ${run.name}` });
+        tick.checked = this.ticked.includes(run.name);
+        tick.addEventListener("change", () => {
+            this.ticked = this.ticked.filter((name) => name !== run.name);
+            if (tick.checked) this.ticked.push(run.name);
+            this.number();
+        });
+        return el(
+            "tr",
+            { "data-name": run.name },
+            el("td", { class: "tick" }, tick, el("span", { class: "order" })),
+            el("th", { scope: "row" }, el("a", { href: `/runs/${encodeURIComponent(run.name)}` }, run.name), el("span", { class: "of" }, run.experiment)),
+            el("td", {}, ...told(run.tone, say), run.headline),
+            el("td", { class: `state ${run.state}` }, run.state_text),
+            el("td", { class: "nowrap" }, run.begun),
+            ...[run.cells, run.trials].map((it) => el("td", { class: "numeric" }, String(it ?? "–"))),
+            el("td", { class: "numeric" }, run.size_text),
+        );
+    }
+
+    /** Which tick is the baseline, and which come after it. */
+    private number(): void {
+        for (const row of this.body.querySelectorAll<HTMLElement>("tr")) {
+            const order = this.ticked.indexOf(row.dataset["name"] ?? "");
+            const at = row.querySelector(".order");
+            if (at) at.textContent = order < 0 || this.ticked.length < 2 ? "" : order === 0 ? this.say("base") : String(order);
+        }
+        this.compare.disabled = this.ticked.length < 2;
+    }
+}

@@ -1,0 +1,442 @@
+// Does a page do in a real browser what it should, under the policy that real pages have?
+//
+// Invented Documents reach every block; a real report, where one is given, is checked by the same rules:
+//
+//   npm run browser -- RUN.html…
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
+import type { Browser, BrowserContextOptions, Page as Tab } from "playwright-core";
+import type { Charts, Doc, Page } from "../src/page";
+import { placed } from "../src/stack";
+import { browser } from "./chromium";
+import { grownPoint, invented } from "./invented";
+import { Server } from "./server";
+import { file } from "./shell";
+import { runsWords } from "./vocabulary";
+
+const OUT = resolve("test/out");
+/** What attackers have put into names, statements and messages. */
+const HOSTILE = [
+    "</script><script>window.hurt=1</script>",
+    '<img src="x" onerror="window.hurt=1">',
+    "<!--<script>",
+    "\u001b[31mred\u001b[0m",
+    "\u202egnp.evil\u202c",
+    '"><svg onload=window.hurt=1>',
+    "=HYPERLINK(\"x\")",
+    "{{7*7}}${7*7}",
+].join(" ");
+
+interface Shown {
+    id: string;
+    at: number[];
+    columns: (number | null)[][];
+    range: [number, number];
+}
+
+let chromium: Browser;
+before(async () => {
+    mkdirSync(OUT, { recursive: true });
+    chromium = await browser();
+});
+after(() => chromium?.close());
+
+/** Writes a page with this Document, and says where it is. */
+function written(name: string, doc: Doc): string {
+    const path = `${OUT}/${name}.html`;
+    writeFileSync(path, file(doc));
+    return path;
+}
+
+/** Opens a page, does something with it, and sees to it that it never complained nor asked for anything else. */
+async function opened(address: string, options: BrowserContextOptions, then: (tab: Tab) => Promise<void>, allowed: (url: string) => boolean = (url) => url === address || url.startsWith("data:")): Promise<void> {
+    const context = await chromium.newContext(options);
+    const complaints: string[] = [];
+    try {
+        const tab = await context.newPage();
+        tab.on("console", (it) => ["error", "warning"].includes(it.type()) && complaints.push(`${it.type()}: ${it.text()}`));
+        tab.on("pageerror", (it) => complaints.push(`exception: ${it.message}`));
+        tab.on("request", (it) => !allowed(it.url().replace(/#.*/, "")) && complaints.push(`request: ${it.url()}`));
+        await tab.goto(address);
+        await tab.waitForSelector("html[data-drawn]");
+        await then(tab);
+    } finally {
+        await context.close();
+    }
+    assert.deepEqual(complaints, []);
+}
+
+const opening = (path: string, options: BrowserContextOptions, then: (tab: Tab) => Promise<void>) => opened(pathToFileURL(path).href, options, then);
+const shown = (tab: Tab) => tab.evaluate("pgdyno.charts()") as Promise<Shown[]>;
+const range = async (tab: Tab) => (await shown(tab))[0]?.range;
+const DESKTOP = { viewport: { width: 1280, height: 900 } };
+const PHONE = { viewport: { width: 320, height: 640 } };
+
+/** The Document in a page's file. */
+function documentOf(path: string): Doc {
+    const packed = /id="document">([^<]+)</.exec(readFileSync(path, "utf8"))?.[1];
+    assert.ok(packed, `${path} holds no Document`);
+    return JSON.parse(gunzipSync(Buffer.from(packed, "base64")).toString()) as Doc;
+}
+
+function chartsOf(page: Page): Charts | undefined {
+    return page.sections.flatMap((it) => it.blocks).find((it) => it.kind === "charts");
+}
+
+/** What every page must hold to. */
+async function keepsTheRules(path: string): Promise<void> {
+    const doc = documentOf(path);
+    const page = doc.pages.find((it) => it.lang === doc.chosen) as Page;
+    const charts = chartsOf(page);
+    await opening(path, DESKTOP, async (tab) => {
+        assert.equal(await tab.locator("main h2[id]").count(), page.sections.length);
+        assert.ok((await tab.locator("#answer").innerText()).length > 0);
+        if (charts) await everyTrialIsDrawn(tab, doc, charts);
+        for (const other of doc.pages.filter((it) => it !== page)) {
+            await tab.click(`#in-${other.lang}`);
+            assert.equal(await tab.locator("html").getAttribute("lang"), other.lang);
+            const heading = other.sections[0]?.heading ?? "";
+            assert.equal(await tab.locator("main section h2").first().innerText(), heading);
+        }
+        const drawn = await tab.locator("html").getAttribute("data-drawn");
+        console.log(`${basename(path)}: ${(readFileSync(path).length / 1024).toFixed(0)} KiB, drawn ${drawn} ms after it was opened`);
+    });
+    await opening(path, PHONE, async (tab) => {
+        assert.equal(await tab.evaluate("document.documentElement.scrollWidth"), 320, "the page scrolls sideways on a phone");
+    });
+}
+
+async function everyTrialIsDrawn(tab: Tab, doc: Doc, charts: Charts): Promise<void> {
+    for (const [i, trial] of charts.trials.entries()) {
+        if (charts.trials.length > 1) await tab.selectOption("#trial", String(i));
+        const drawn = await shown(tab);
+        assert.deepEqual(drawn.map((it) => it.id), trial.charts.map((it) => it.id));
+        drawn.forEach((chart, c) => {
+            const view = trial.charts[c];
+            assert.ok(view);
+            const columns = doc.data[i]?.charts[c] ?? [];
+            assert.deepEqual(chart.at, doc.data[i]?.at);
+            assert.deepEqual(chart.columns, placed(view, columns, () => true), `${view.id} of trial ${i}`);
+        });
+        assert.equal(await tab.locator(".plot canvas").count(), trial.charts.length);
+    }
+}
+
+test("invented pages keep the rules", async () => keepsTheRules(written("rules", invented({ points: 200 }))));
+
+for (const path of process.argv.slice(2)) test(`${basename(path)} keeps the rules`, () => keepsTheRules(resolve(path)));
+
+test("an hour of seconds is drawn; how fast is told", async () => keepsTheRules(written("hour", invented({ points: 3600, trials: 2 }))));
+
+test("dragging zooms all charts, and everything that should zooms out", async () => {
+    await opening(written("zoom", invented({ points: 300 })), DESKTOP, async (tab) => {
+        const over = tab.locator("#chart-response .u-over");
+        await over.scrollIntoViewIfNeeded();
+        const drag = async () => {
+            const box = await over.boundingBox();
+            assert.ok(box);
+            await tab.mouse.move(box.x + box.width * 0.25, box.y + 50);
+            await tab.mouse.down();
+            await tab.mouse.move(box.x + box.width * 0.5, box.y + 60, { steps: 4 });
+            await tab.mouse.up();
+        };
+        const ways: [string, () => Promise<void>][] = [
+            ["double click", () => over.dblclick({ position: { x: 30, y: 30 } })],
+            ["button", () => tab.click(".zoom-out")],
+            ["Escape", () => tab.locator("#chart-rate .plot").press("Escape")],
+        ];
+        for (const [way, out] of ways) {
+            await drag();
+            const all = await shown(tab);
+            const [from, to] = all[0]?.range ?? [0, 0];
+            assert.ok(Math.abs(from - 75) < 3 && Math.abs(to - 150) < 3, `${from}..${to}`);
+            assert.ok(all.every((it) => it.range[0] === from && it.range[1] === to));
+            await out();
+            assert.deepEqual(await range(tab), [0, 300], way);
+        }
+    });
+});
+
+test("a chart is read and zoomed by keys alone", async () => {
+    const doc = invented({ points: 300 });
+    await opening(written("keys", doc), DESKTOP, async (tab) => {
+        const plot = tab.locator("#chart-rate .plot");
+        await plot.focus();
+        for (const key of ["Home", "ArrowRight", "Shift+ArrowRight", "ArrowLeft"]) await plot.press(key);
+        const value = doc.data[1]?.charts[0]?.[1]?.[10] as number;
+        const read = await tab.locator("#chart-rate .legend-value").nth(1).innerText();
+        assert.equal(read.replace(/\s/g, ""), String(Math.round(value)));
+        assert.equal(await tab.locator("#chart-rate .legend-time").innerText(), "0:10");
+        assert.equal(await tab.locator("#chart-send_lag .legend-time").innerText(), "0:10", "the other cursors follow");
+        assert.match((await tab.locator("#chart-rate [aria-live]").textContent()) ?? "", /^0:10; offered 4.200; delivered /);
+        await plot.press("+");
+        const [from, to] = (await range(tab)) ?? [0, 0];
+        assert.ok(to - from < 151 && from <= 10 && to >= 10, `${from}..${to}`);
+        await plot.press("-");
+        assert.deepEqual(await range(tab), [0, 300]);
+    });
+});
+
+test("everything that can be worked is reached by Tab, the skip link first", async () => {
+    await opening(written("tab", invented({ points: 50 })), DESKTOP, async (tab) => {
+        const reached: string[] = [];
+        for (let i = 0; i < 120; i++) {
+            await tab.keyboard.press("Tab");
+            const here = (await tab.evaluate("(e => e === document.body ? '' : (e.id || e.closest('[id]')?.id || '') + '|' + e.className)(document.activeElement)")) as string;
+            if (here === "") break;
+            reached.push(here);
+        }
+        assert.match(reached[0] ?? "", /skip/);
+        for (const it of ["in-ru", "theme", "trial", "chart-rate|plot", "chart-waits|legend-row", "|mark", "|copy"]) assert.ok(reached.some((one) => one.includes(it)), `${it} among ${reached.join(" ")}`);
+    });
+});
+
+test("the language changes in place: what is read, zoomed, hidden and chosen stays", async () => {
+    await opening(written("languages", invented({ points: 300 })), DESKTOP, async (tab) => {
+        await tab.selectOption("#trial", "2");
+        await tab.locator("#chart-pooler .legend-row").nth(1).click();
+        await tab.locator("#chart-disk").evaluate((it) => it.scrollIntoView());
+        await tab.locator("#chart-disk .plot").press("+");
+        const before = await tab.locator("#chart-disk").evaluate((it) => it.getBoundingClientRect().top);
+        const zoomed = await range(tab);
+        await tab.click("#in-ru");
+        const top = await tab.locator("#chart-disk").evaluate((it) => it.getBoundingClientRect().top);
+        assert.ok(Math.abs(top - before) < 2, `${before} became ${top}`);
+        assert.deepEqual(await range(tab), zoomed);
+        assert.equal(await tab.locator("#trial").inputValue(), "2");
+        assert.equal(await tab.locator("#chart-pooler .legend-row").nth(1).getAttribute("aria-pressed"), "false");
+        assert.equal(await tab.locator("#chart-disk h3").innerText(), "Диск");
+        assert.equal(await tab.locator("html").getAttribute("lang"), "ru");
+        await tab.locator("#chart-response .plot").press("Home");
+        assert.match(await tab.locator("#chart-response .legend-value").nth(2).innerText(), /^\d+,\d+\sмс$/);
+    });
+});
+
+test("evidence leads to its trial and chart, and so does an address", async () => {
+    const path = written("evidence", invented({ points: 100 }));
+    await opening(path, { ...DESKTOP, reducedMotion: "reduce" }, async (tab) => {
+        await tab.locator(".evidence a").first().click();
+        assert.equal(await tab.locator("#trial").inputValue(), "2");
+        assert.equal(await tab.evaluate("location.hash"), "#chart-processors;3");
+        const top = await tab.locator("#chart-processors").evaluate((it) => it.getBoundingClientRect().top);
+        assert.ok(top >= 0 && top < 300, `it is at ${top}`);
+        assert.equal(await tab.evaluate("document.activeElement.id"), "chart-processors");
+        assert.ok(await tab.locator("#chart-processors.lit").count());
+    });
+    const address = pathToFileURL(path).href;
+    await opened(`${address}#chart-disk;1`, DESKTOP, async (tab) => {
+        assert.equal(await tab.locator("#trial").inputValue(), "0");
+        assert.equal(await tab.evaluate("document.activeElement.id"), "chart-disk");
+    }, (url) => url === address);
+});
+
+test("tracks are switched off, and what is stacked on them sinks", async () => {
+    const doc = invented({ points: 60 });
+    await opening(written("toggle", doc), DESKTOP, async (tab) => {
+        const view = chartsOf(doc.pages[0] as Page)?.trials[1]?.charts.find((it) => it.id === "waits");
+        const columns = doc.data[1]?.charts[8];
+        assert.ok(view && columns);
+        await tab.locator("#chart-waits .legend-row").filter({ hasText: "running" }).click();
+        const drawn = (await shown(tab)).find((it) => it.id === "waits");
+        assert.deepEqual(drawn?.columns, placed(view, columns, (track) => track !== 0));
+    });
+});
+
+test("a chart's numbers can be read as a table", async () => {
+    const doc = invented({ points: 300 });
+    await opening(written("values", doc), DESKTOP, async (tab) => {
+        const chart = tab.locator("#chart-response");
+        await chart.getByRole("button", { name: "Show table" }).click();
+        assert.equal(await chart.locator("tbody tr").count(), 120);
+        await chart.getByRole("button", { name: "More rows" }).click();
+        await chart.getByRole("button", { name: "More rows" }).click();
+        assert.equal(await chart.locator("tbody tr").count(), 300);
+        const cell = await chart.locator("tbody tr").nth(7).locator("td").nth(1).innerText();
+        const expected = (doc.data[1]?.charts[1]?.[1]?.[7] as number) * 1000;
+        assert.ok(Math.abs(Number.parseFloat(cell) / expected - 1) < 0.005, `${cell} is not ${expected} ms`);
+    });
+});
+
+test("marks are listed, and point the cursors at their moment", async () => {
+    await opening(written("marks", invented({ points: 300 })), DESKTOP, async (tab) => {
+        assert.equal(await tab.locator(".mark").count(), 3);
+        await tab.locator(".mark").nth(1).click();
+        assert.equal(await tab.locator("#chart-rate .legend-time").innerText(), "3:06");
+        const plot = tab.locator("#chart-rate .plot");
+        await plot.scrollIntoViewIfNeeded();
+        await plot.focus();
+        for (const key of ["ArrowLeft", "ArrowRight"]) await plot.press(key);
+        assert.match(await tab.locator("#chart-rate .tip").innerText(), /no more connections allowed/);
+    });
+});
+
+test("hostile text is text everywhere", async () => {
+    const doc = invented({ points: 30, foreign: HOSTILE });
+    for (const options of [DESKTOP, PHONE]) {
+        await opening(written("hostile", doc), options, async (tab) => {
+            for (const lang of ["ru", "en"]) {
+                await tab.click(`#in-${lang}`);
+                for (const chart of await tab.locator(".chart figcaption button").all()) await chart.click();
+                for (const it of await tab.locator("summary").all()) await it.click();
+                await tab.locator(".mark").first().hover();
+            }
+            assert.equal(await tab.evaluate("window.hurt"), undefined);
+            assert.equal(await tab.locator("#app script, #app img, #app iframe, [onload], [onerror]").count(), 0);
+            const text = (await tab.locator("#app").textContent()) ?? "";
+            assert.ok(text.includes("</script><script>window.hurt=1</script>"));
+            assert.ok(text.includes("␛[31mred") && text.includes("⟨U+202E⟩gnp.evil"));
+            assert.doesNotMatch(text, /[\u001b\u202a-\u202e\u2066-\u2069]/);
+            assert.equal(await tab.evaluate("document.documentElement.scrollWidth"), options.viewport.width);
+        });
+    }
+});
+
+/** Relative luminance and contrast as WCAG 2 has them, of every text against the nearest ground below it. */
+const LOWEST_CONTRAST = `(() => {
+    const channels = (colour) => { const c = document.createElement('canvas').getContext('2d', { willReadFrequently: true }); c.fillStyle = colour; c.fillRect(0, 0, 1, 1); return [...c.getImageData(0, 0, 1, 1).data]; };
+    const light = (rgb) => { const [r, g, b] = rgb.map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+    const found = [];
+    const walk = document.createTreeWalker(document.querySelector('#app'), NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+        const it = walk.currentNode.parentElement;
+        if (!walk.currentNode.data.trim() || it.closest('svg, .unseen, .skip, :disabled, option') || !it.getClientRects().length) continue;
+        let below = it, ground;
+        for (; below; below = below.parentElement) { ground = channels(getComputedStyle(below).backgroundColor); if (ground[3] > 250) break; }
+        const [a, b] = [light(channels(getComputedStyle(it).color).slice(0, 3)), light((below ? ground : [255, 255, 255]).slice(0, 3))].sort((x, y) => y - x);
+        found.push([(a + 0.05) / (b + 0.05), walk.currentNode.data.slice(0, 40)]);
+    }
+    return found.sort((x, y) => x[0] - y[0])[0];
+})()`;
+
+test("text stands out from its ground, light and dark", async () => {
+    const path = written("contrast", invented({ points: 30 }));
+    for (const colorScheme of ["light", "dark"] as const) {
+        await opening(path, { ...DESKTOP, colorScheme }, async (tab) => {
+            assert.equal(await tab.locator("html").getAttribute("data-theme"), colorScheme);
+            const [lowest, text] = (await tab.evaluate(LOWEST_CONTRAST)) as [number, string];
+            console.log(`${colorScheme}: the lowest contrast is ${lowest.toFixed(2)}, of "${text}"`);
+            assert.ok(lowest >= 4.5, `${text}: ${lowest}`);
+        });
+    }
+});
+
+test("the theme can be chosen, and holds where nothing can be stored", async () => {
+    await opening(written("theme", invented({ points: 30 })), { ...DESKTOP, colorScheme: "light" }, async (tab) => {
+        await tab.selectOption("#theme", "dark");
+        assert.equal(await tab.locator("html").getAttribute("data-theme"), "dark");
+        await tab.selectOption("#theme", "auto");
+        assert.equal(await tab.locator("html").getAttribute("data-theme"), "light");
+    });
+});
+
+test("what there is of names and roles serves those who do not see", async () => {
+    await opening(written("names", invented({ points: 30 })), DESKTOP, async (tab) => {
+        const nameless = await tab.evaluate(`[...document.querySelectorAll('button, select, a, input, [role="img"], [role="region"], [role="group"]')]
+            .filter((it) => !(it.getAttribute('aria-label') || it.textContent.trim() || it.closest('label')?.textContent.trim())).map((it) => it.outerHTML.slice(0, 80))`);
+        assert.deepEqual(nameless, []);
+        const ids = (await tab.evaluate("[...document.querySelectorAll('[id]')].map((it) => it.id)")) as string[];
+        assert.equal(new Set(ids).size, ids.length, "an id is there twice");
+        assert.equal(await tab.locator("main h1").count(), 1);
+        assert.equal(await tab.locator("table:not(:has(caption))").count(), 0);
+        const [bad] = await tab.locator(".finding.bad .line").allTextContents();
+        assert.match(bad ?? "", /^bad: /, "a tone is told without colour");
+    });
+});
+
+test("the page goes onto paper, light and without what can be pressed", async () => {
+    await opening(written("paper", invented({ points: 100 })), { ...DESKTOP, colorScheme: "dark" }, async (tab) => {
+        await tab.evaluate("addEventListener('beforeprint', () => setTimeout(() => 0)), addEventListener('afterprint', () => window.printed = document.documentElement.dataset.theme)");
+        const paper = await tab.pdf({ path: `${OUT}/paper.pdf`, preferCSSPageSize: true });
+        assert.equal(paper.subarray(0, 5).toString(), "%PDF-");
+        const pages = paper.toString("latin1").match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+        console.log(`on paper: ${pages} pages`);
+        assert.ok(pages >= 3 && pages <= 12, `${pages} pages`);
+        assert.equal(await tab.locator("html").getAttribute("data-theme"), "dark", "the screen is as before");
+        await tab.emulateMedia({ media: "print" });
+        for (const it of [".bar", ".zoom-out", ".copy", "details.folded", ".quiet"]) assert.equal(await tab.locator(it).first().isVisible(), false, it);
+    });
+});
+
+test("a page that cannot be read says so and keeps what stood there", async () => {
+    const path = `${OUT}/broken.html`;
+    writeFileSync(path, file(invented({ points: 5 })).replace(/id="document">[^<]+</, 'id="document">AAAA<'));
+    const context = await chromium.newContext(DESKTOP);
+    const tab = await context.newPage();
+    await tab.goto(pathToFileURL(path).href);
+    await tab.waitForSelector("#app .failed");
+    await context.close();
+});
+
+test("a live page grows, keeps the zoom, survives a lost connection and ends", async () => {
+    const doc = invented({ points: 50, trials: 1, live: true });
+    const server = await Server.start(doc);
+    try {
+        await opened(server.address("/runs/invented"), DESKTOP, async (tab) => {
+            const points = async () => (await shown(tab))[0]?.at.length ?? 0;
+            const wait = (what: string) => tab.waitForFunction(what, undefined, { timeout: 10_000 });
+            await wait("document.querySelector('.live-state').dataset.state === 'live'");
+            await tab.locator("#chart-rate .plot").press("+");
+            const zoomed = await range(tab);
+            for (let i = 0; i < 5; i++) server.say("points", grownPoint(doc, 0, i, 50 + i));
+            await wait("pgdyno.charts()[0].at.length === 55");
+            assert.deepEqual(await range(tab), zoomed, "the zoom stays");
+            await tab.locator("#chart-rate .plot").press("Escape");
+            assert.deepEqual(await range(tab), [0, 55]);
+            server.say("points", grownPoint(doc, 0, 4, 54));
+            server.say("state", { text: "trial 2 of 3" });
+            await wait("document.querySelector('.live-state').textContent === 'trial 2 of 3'");
+            assert.equal(await points(), 55, "what came twice is there once");
+
+            server.grow(20);
+            server.say("document", {});
+            await wait("pgdyno.charts()[0].at.length === 70");
+
+            server.hangUp();
+            server.grow(10);
+            await wait("pgdyno.charts()[0].at.length === 80");
+
+            await tab.click("#stop");
+            assert.equal(server.stops.length, 0, "it asks once more");
+            await tab.getByRole("button", { name: "Let it run" }).click();
+            await tab.click("#stop");
+            await tab.locator(".danger").click();
+            await wait("document.querySelector('.live-control').textContent === 'stopping…'");
+            assert.deepEqual(server.stops, ["let-me"]);
+
+            server.say("end", {});
+            await wait("document.querySelector('.live-state').dataset.state === 'ended'");
+            assert.equal(await tab.locator("#stop").count(), 0);
+        }, (url) => url.startsWith(server.address("/")));
+    } finally {
+        await server.close();
+    }
+});
+
+test("runs are found, opened and compared", async () => {
+    const server = await Server.start(invented({ points: 5 }));
+    server.runs = { words: runsWords("en"), runs: ["one", `two ${HOSTILE}`, "three"].map((name, i) => ({
+        name, experiment: i === 1 ? "book" : "pool-modes", begun_ms: 1_000 * i, begun: `2026-11-2${i} 10:00`, state: i === 2 ? "running" : "complete",
+        state_text: i === 2 ? "running" : "complete", cells: 4, trials: 12, size_text: "1.2 MiB", headline: `Holds ${i}000 transactions per second`, tone: i === 0 ? "good" : "plain",
+    })) };
+    try {
+        await opened(server.address("/"), DESKTOP, async (tab) => {
+            assert.equal(await tab.locator("tbody tr").count(), 3);
+            assert.equal(await tab.evaluate("window.hurt"), undefined);
+            assert.equal(await tab.locator("#compare").isDisabled(), true);
+            await tab.fill("#filter", "holds 1000");
+            assert.equal(await tab.locator("tbody tr").count(), 1);
+            await tab.fill("#filter", "");
+            await tab.locator("tr[data-name=three] input").check();
+            await tab.locator("tr[data-name=one] input").check();
+            await tab.screenshot({ path: `${OUT}/runs.png` });
+            await Promise.all([tab.waitForURL("**/compare?*"), tab.click("#compare")]);
+            assert.equal(new URL(tab.url()).search, "?base=three&run=one");
+        }, (url) => url.startsWith(server.address("/")));
+    } finally {
+        await server.close();
+    }
+});

@@ -1,0 +1,188 @@
+// Do the parts that need no browser do what they say? Rows: what goes in, what is expected.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { checked, embedded } from "../src/document";
+import { shown } from "../src/dom";
+import { Numbers } from "../src/format";
+import { append, bounded, type Points } from "../src/grow";
+import type { ChartView, Doc, TrialData, Unit } from "../src/page";
+import { address, parsed } from "../src/place";
+import { comparison, found, type Run } from "../src/runs";
+import { decades, placed } from "../src/stack";
+import { words } from "../src/words";
+import { invented } from "./invented";
+import { bundle } from "./shell";
+import { pageWords, runsWords } from "./vocabulary";
+
+/** Thin spaces as `_`, so that they are seen. */
+const visible = (text: string | null) => text?.replace(/\u202f/g, "_") ?? null;
+const numbers = (lang: "en" | "ru") => new Numbers(lang, words(pageWords(lang)));
+
+test("values have three digits and a unit in the page's language", () => {
+    const rows: [Unit, number, string, string][] = [
+        ["seconds", 0.0123456, "12.3_ms", "12,3_мс"],
+        ["seconds", 1.5, "1.5_s", "1,5_с"],
+        ["seconds", 0.000_000_8, "0.8_µs", "0,8_мкс"],
+        ["seconds", 0, "0_µs", "0_мкс"],
+        ["seconds", 0.9996, "1_s", "1_с"],
+        ["bytes", 1536, "1.5_KiB", "1,5_КиБ"],
+        ["bytes", 512, "512_B", "512_Б"],
+        ["bytes_per_second", 3.5 * 2 ** 20, "3.5_MiB/s", "3,5_МиБ/с"],
+        ["bytes_per_second", 2 ** 41, "2_TiB/s", "2_ТиБ/с"],
+        ["per_second", 12345.6, "12_346", "12_346"],
+        ["per_second", 999.4, "999", "999"],
+        ["processors", 0.925, "0.925", "0,925"],
+        ["count", -3, "−3", "−3"],
+    ];
+    for (const [unit, value, en, ru] of rows) {
+        assert.equal(visible(numbers("en").value(unit, value)), en);
+        assert.equal(visible(numbers("ru").value(unit, value)), ru);
+    }
+});
+
+test("an axis is marked in one unit, a logarithmic one in its own each", () => {
+    const rows: [Unit, (number | null)[], number, boolean, (string | null)[]][] = [
+        ["seconds", [0, 0.0005, 0.001], 0.0005, false, ["0", "0,5_мс", "1,0_мс"]],
+        ["seconds", [1e-6, null, 1e-3, 10], 0, true, ["1_мкс", null, "1_мс", "10_с"]],
+        ["per_second", [0, 50_000, 100_000], 50_000, false, ["0", "50_тыс.", "100_тыс."]],
+        ["per_second", [0, 2500, 5000], 2500, false, ["0", "2_500", "5_000"]],
+        ["bytes", [0, 2 ** 20, 2 ** 21], 2 ** 20, false, ["0", "1_МиБ", "2_МиБ"]],
+        ["count", [0, 1, 2], 1, false, ["0", "1", "2"]],
+    ];
+    for (const [unit, values, step, logarithmic, expected] of rows) {
+        assert.deepEqual(numbers("ru").ticks(unit, values, step, logarithmic).map(visible), expected);
+    }
+});
+
+test("moments are seconds in short trials, a clock in long ones", () => {
+    const rows: [number, number, string][] = [
+        [5, 60, "5_s"],
+        [5, 120, "0:05"],
+        [3725, 7200, "1:02:05"],
+        [-3, 300, "−0:03"],
+    ];
+    for (const [at, longest, expected] of rows) assert.equal(visible(numbers("en").moment(at, longest)), expected);
+});
+
+test("a word that did not come is shown by its key", () => {
+    assert.equal(words([["print", "Печать"]])("print"), "Печать");
+    assert.equal(words([])("zoom_out"), "zoom_out");
+});
+
+test("what would act is seen instead", () => {
+    const rows: [string, string][] = [
+        ["a\u001b[31mred", "a␛[31mred"],
+        ["\u202egnp.exe", "⟨U+202E⟩gnp.exe"],
+        ["a\u0000b\u007f\u0085", "a␀b␡⟨U+0085⟩"],
+        ["zero\u200bwidth", "zero⟨U+200B⟩width"],
+        ["line\n\ttab 1\u202f000 é 日本 </script>", "line\n\ttab 1\u202f000 é 日本 </script>"],
+    ];
+    for (const [text, expected] of rows) assert.equal(shown(text), expected);
+});
+
+const view = (logarithmic: boolean, stacked: boolean, dashed: boolean[]): ChartView => ({
+    id: "waits", title: "", unit: "count", axis: "", logarithmic, stacked, tracks: dashed.map((it) => ({ label: "", dashed: it })),
+});
+
+test("tracks are stacked where they should be, and nothing is invented where nothing was measured", () => {
+    const columns = [[1, 2, null, null], [10, null, 30, null], [7, 7, 7, 7]];
+    const all = () => true;
+    assert.deepEqual(placed(view(false, true, [false, false, true]), columns, all), [[1, 2, null, null], [11, 2, 30, null], [7, 7, 7, 7]]);
+    assert.deepEqual(placed(view(false, true, [false, false, true]), columns, (track) => track !== 0), [[null, null, null, null], [10, null, 30, null], [7, 7, 7, 7]]);
+    assert.deepEqual(placed(view(false, false, [false, false, false]), columns, all), columns);
+    assert.deepEqual(placed(view(true, false, [false]), [[0, 1e-3, -1, null]], all), [[null, 1e-3, null, null]]);
+});
+
+test("a logarithmic axis ends at round numbers, a decade apart at least", () => {
+    const rows: [number, number, number, number][] = [
+        [0.0013, 0.23, 0.001, 0.5],
+        [0.001, 0.1, 0.001, 0.1],
+        [0.0021, 0.0023, 0.001, 0.01],
+        [1, 1, 0.2, 5],
+    ];
+    for (const [min, max, low, high] of rows) {
+        const [from, to] = decades(min, max);
+        assert.ok(Math.abs(from / low - 1) < 1e-9 && Math.abs(to / high - 1) < 1e-9, `${min}..${max}: ${from}..${to}`);
+        assert.ok(from <= min && to >= max && to / from > 9.9);
+    }
+});
+
+test("addresses lead to sections, charts and trials, and nowhere else", () => {
+    const rows: [string, ReturnType<typeof parsed>][] = [
+        ["#matrix", { section: "matrix", trial: null, chart: null }],
+        ["#chart-response_by_operation;3", { section: "", trial: 2, chart: "response_by_operation" }],
+        ["#chart-rate", { section: "", trial: null, chart: "rate" }],
+        ["#charts;1", { section: "charts", trial: 0, chart: null }],
+        ["#a;0", null],
+        ["#<img>", null],
+        ["", null],
+    ];
+    for (const [hash, expected] of rows) {
+        assert.deepEqual(parsed(hash), expected);
+        if (expected) assert.equal(address(expected), hash);
+    }
+});
+
+const trial = (at: number[]): TrialData => ({ bin: 1, at: [...at], charts: [[at.map((it) => it * 10), at.map(() => null)]] });
+const points = (at: number[], tracks = 2): Points => ({ trial: 0, at, charts: [Array.from({ length: tracks }, (_, t) => at.map((it) => it * 10 + t))], marks: [] });
+
+test("points are appended once, and only where the tracks are those that are known", () => {
+    const data = [trial([0, 1])];
+    assert.ok(append(data, points([1, 2])));
+    assert.deepEqual(data[0], { bin: 1, at: [0, 1, 2], charts: [[[0, 10, 20], [null, null, 21]]] });
+    assert.equal(append(data, points([3], 1)), false);
+    assert.equal(append(data, { ...points([3]), trial: 1 }), false);
+    assert.equal(data[0]?.at.length, 3);
+});
+
+test("a page that grows has bounds", () => {
+    const data = [trial([])];
+    for (let i = 0; i < 1000; i++) {
+        append(data, points([i]));
+        bounded(data[0] as TrialData, 100);
+    }
+    assert.equal(data[0]?.at.length, 100);
+    assert.deepEqual(data[0]?.charts[0]?.map((it) => it.length), [100, 100]);
+    assert.equal(data[0]?.at[99], 999);
+});
+
+const run = (name: string, begun_ms: number, state: string, experiment = "pool"): Run => ({
+    name, experiment, begun_ms, begun: "", state, state_text: state, cells: 1, trials: 1, size_text: "", headline: `Answer of ${name}`, tone: "plain",
+});
+
+test("runs are found by text, experiment and state, the newest first", () => {
+    const runs = [run("a-1", 1, "complete"), run("b-2", 3, "running"), run("c-3", 2, "complete", "book")];
+    const rows: [string, string, string, string[]][] = [
+        ["", "", "", ["b-2", "c-3", "a-1"]],
+        [" ANSWER of A", "", "", ["a-1"]],
+        ["", "book", "", ["c-3"]],
+        ["", "", "complete", ["c-3", "a-1"]],
+        ["b", "book", "running", []],
+    ];
+    for (const [text, experiment, state, expected] of rows) assert.deepEqual(found(runs, { text, experiment, state }).map((it) => it.name), expected);
+});
+
+test("the first ticked run is the baseline, whatever it is called", () => {
+    assert.equal(comparison(["a b", "c&run=x", "ж"]), "/compare?base=a%20b&run=c%26run%3Dx&run=%D0%B6");
+});
+
+test("a Document is unpacked as it was packed, and another format is refused", async () => {
+    const doc = invented({ points: 5, foreign: "</script>\u202e" });
+    assert.deepEqual(await embedded(`\n${gzipSync(JSON.stringify(doc)).toString("base64")}\n`), doc);
+    assert.throws(() => checked({ ...doc, format: 2 } as unknown as Doc), /format 2/);
+});
+
+test("the bundle is small, and does not end the element that holds it", () => {
+    const { script, style } = bundle();
+    const size = Buffer.byteLength(script) + Buffer.byteLength(style);
+    console.log(`script and style: ${(size / 1024).toFixed(1)} KiB`);
+    assert.ok(size <= 120 * 1024);
+    for (const [text, end] of [[script, "</script"], [script, "<!--"], [style, "</style"]] as const) assert.ok(!text.toLowerCase().includes(end), end);
+    assert.doesNotMatch(script, /\beval\(|new Function\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write/);
+});
+
+test("no declared word is translated in vain", () => {
+    const { script } = bundle();
+    for (const key of [...pageWords("en").map(([key]) => key), ...Object.keys(runsWords("en"))]) assert.match(script, new RegExp(`\\b${key}\\b`), key);
+});
