@@ -9,10 +9,12 @@ pub mod random;
 pub mod recorder;
 pub mod schedule;
 pub mod script;
+mod service;
 pub mod shard;
 pub mod sim;
 pub mod workload;
 
 pub use recorder::{Log, Recorder, Tally};
+pub use service::Service;
 pub use shard::{Abort, Action, ConnId, Said, Shard};
-pub use workload::{Initial, Plan, Seeding, Workload};
+pub use workload::{Initial, Plan, Postgres, Seeding, Target, Workload};

@@ -1,7 +1,8 @@
 //! What do all clients share?
 
 use crate::random::Prng;
-use crate::script::{Keep, Kind, Mode, Names, Piece, Program, Script, Slot, Sql};
+use crate::script::{Command, Keep, Kind, Mode, Names, Piece, Program, Script, Slot, Sql};
+use crate::service::{self, Service};
 use model::{Nanos, Schedule};
 use std::sync::Arc;
 use wire::pg::{Login, Transport, compile};
@@ -73,14 +74,32 @@ pub enum Initial {
 #[derive(Debug)]
 pub struct Workload {
     pub(crate) plan: Plan,
-    pub(crate) login: Arc<Login>,
-    pub(crate) transport: Transport,
-    /// By script, then command; `None` for commands that ask nothing.
+    /// Clients keep a session with it; `None` where no script speaks SQL.
+    pub(crate) postgres: Option<Postgres>,
+    pub(crate) services: Vec<Service>,
+    /// By script, then command; `None` for commands that ask nothing of PostgreSQL.
     requests: Vec<Vec<Option<Request>>>,
+    /// The same for those that ask nothing of an HTTP service.
+    calls: Vec<Vec<Option<service::Request>>>,
     /// Prepared statements of all scripts.
     pub(crate) statements: usize,
     pub(crate) sync: Template,
     pub(crate) rollback: Template,
+}
+
+/// The PostgreSQL server, or what stands before it.
+#[derive(Clone, Debug)]
+pub struct Postgres {
+    pub login: Arc<Login>,
+    pub transport: Transport,
+}
+
+/// Whom a connection leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    Postgres,
+    /// Index among the workload's HTTP services.
+    Service(u16),
 }
 
 /// One SQL command, compiled.
@@ -108,7 +127,13 @@ pub(crate) struct Asked {
 }
 
 impl Workload {
+    /// Scripts that speak SQL only.
     pub fn new(plan: Plan, login: Arc<Login>, transport: Transport) -> Workload {
+        Workload::of(plan, Some(Postgres { login, transport }), Vec::new())
+    }
+
+    /// Scripts that speak SQL, HTTP or both. Their calls name services by index.
+    pub fn of(plan: Plan, postgres: Option<Postgres>, services: Vec<Service>) -> Workload {
         let mut statements = 0;
         let requests = plan
             .program
@@ -126,9 +151,16 @@ impl Workload {
                 script.commands.iter().map(|it| &it.kind).map(request).collect()
             })
             .collect();
+        let call = |it: &Command| match &it.kind {
+            Kind::Http(call) => {
+                Some(service::Request::new(call, services.get(usize::from(call.service)).expect("a service")))
+            }
+            _ => None,
+        };
+        let calls = plan.program.scripts.iter().map(|it| it.commands.iter().map(call).collect()).collect();
         let rollback = template(|it| compile::simple(it, &[compile::Piece::Text("ROLLBACK")]));
         let sync = template(compile::sync);
-        Workload { plan, login, transport, requests, statements, sync, rollback }
+        Workload { plan, postgres, services, requests, calls, statements, sync, rollback }
     }
 
     /// Clients of thread `k`: the number of the first, and how many, dealt as pgbench deals them.
@@ -169,6 +201,17 @@ impl Workload {
     #[inline]
     pub(crate) fn asked(&self, script: u16, command: u16) -> Option<&Request> {
         self.requests[script as usize][command as usize].as_ref()
+    }
+
+    #[inline]
+    pub(crate) fn call(&self, script: u16, command: u16) -> &service::Request {
+        self.calls[script as usize][command as usize].as_ref().expect("an HTTP command")
+    }
+
+    /// The shortest time after which a transaction or an answer is given up.
+    pub(crate) fn patience(&self) -> Nanos {
+        let services = self.services.iter().map(Service::answers_within);
+        services.chain(self.plan.timeout).min().unwrap_or(Nanos::MAX)
     }
 
     /// A script drawn by weight.

@@ -68,7 +68,7 @@ impl Server {
             match shard.poll() {
                 Action::Connect(conn) => {
                     self.sessions[conn.0 as usize] = 0;
-                    shard.connected(conn);
+                    shard.connected(Nanos(self.now), conn);
                 }
                 Action::Transmit(conn, bytes) => {
                     let n = bytes.len();

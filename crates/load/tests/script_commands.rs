@@ -21,6 +21,7 @@ fn commands(text: &str) -> Vec<String> {
                 None => sql.text.clone(),
                 Some(keep) => format!("{}{}{}", sql.text, if keep.every { "→*" } else { "→" }, keep.prefix),
             },
+            Kind::Http(call) => call.first_line(&program.names),
             Kind::Set { slot, .. } => format!("set {}", program.names[usize::from(*slot)]),
             Kind::If { next, .. } => format!("if ↓{next}"),
             Kind::Elif { next, end, .. } => format!("elif ↓{next} ⇓{end}"),

@@ -18,7 +18,10 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Ready {
     pub work: Arc<Workload>,
-    pub address: Address,
+    /// Where PostgreSQL listens, if it is asked.
+    pub postgres: Option<Address>,
+    /// Where the HTTP services listen, in the workload's order.
+    pub services: Vec<Address>,
     pub driver: Driver,
     /// This long before a due moment, waiting becomes spinning.
     pub spin: Nanos,
@@ -100,7 +103,8 @@ pub fn run(
             lines.push(line);
             let shard = Shard::new(ready.work.clone(), k, tally);
             let ground = Ground {
-                address: &ready.address,
+                postgres: ready.postgres.as_ref(),
+                services: &ready.services,
                 clock,
                 gate: &gate,
                 stop,

@@ -22,6 +22,10 @@ impl Code {
     pub const REFUSED: Code = Code::Net(111);
     /// Bytes that are not the protocol's; `EPROTO`.
     pub const PROTOCOL: Code = Code::Net(71);
+    /// An answer began in time, and did not end in time; `ETIME`.
+    pub const SLOW: Code = Code::Net(62);
+    /// TLS failed: a certificate, a version, bytes that are none; `EKEYREJECTED`.
+    pub const TLS: Code = Code::Net(129);
 
     /// True for a serialization failure, the first of the two that a retry may cure.
     pub fn is_serialization_failure(self) -> bool {

@@ -1,9 +1,11 @@
 //! Which bytes ask this, once the holes are filled?
 
+use crate::escape;
+
 /// A request compiled once per run: bytes with holes, and lengths to mend once the holes are filled.
 ///
-/// Rendering copies the fixed bytes, lets the caller append each argument in place, and writes the lengths
-/// (big-endian `i32`) that could not be known before. It allocates only when `out` must grow.
+/// Rendering copies the fixed bytes, lets the caller append each argument in place, and writes the lengths (big-endian
+/// `i32`, or decimal) that could not be known before. It allocates only when `out` must grow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template {
     bytes: Box<[u8]>,
@@ -17,6 +19,12 @@ pub enum Hole {
     Raw,
     /// A big-endian `i32` length, then the bytes; −1 and nothing for NULL: a parameter of Bind.
     Counted,
+    /// Percent-encoded, but for what RFC 3986 calls unreserved: within a URL, or a form.
+    Url,
+    /// Escaped for the inside of a JSON string.
+    Json,
+    /// Control characters become blanks: within a header's value, where a line's end would begin another header.
+    Line,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +41,14 @@ enum Step {
     /// Four bytes whose value is the distance from themselves to the matching `Close`.
     Open,
     Close,
+    /// `DECIMAL` blanks, in whose place the length of what is between `Begin` and `End` is written.
+    Decimal,
+    Begin,
+    End,
 }
+
+/// Places of a decimal length; blanks before a header's value mean nothing.
+const DECIMAL: usize = 10;
 
 impl Template {
     /// Appends the request to `out`; `write(arg, out)` appends argument `arg` and says whether it is not NULL.
@@ -41,7 +56,7 @@ impl Template {
     /// A NULL in a raw hole leaves what `write` appended.
     #[inline]
     pub fn render(&self, out: &mut Vec<u8>, mut write: impl FnMut(u16, &mut Vec<u8>) -> bool) {
-        let mut open = 0;
+        let (mut open, mut place) = (0, 0);
         for step in &self.steps {
             match *step {
                 Step::Copy { from, to } => out.extend_from_slice(&self.bytes[from as usize..to as usize]),
@@ -53,6 +68,26 @@ impl Template {
                     out.extend_from_slice(&[0; 4]);
                     let length = if write(arg, out) { (out.len() - at - 4) as i32 } else { -1 };
                     out[at..at + 4].copy_from_slice(&length.to_be_bytes());
+                }
+                Step::Fill { arg, hole } => {
+                    let at = out.len();
+                    write(arg, out);
+                    escape::within(out, at, hole);
+                }
+                Step::Decimal => {
+                    place = out.len();
+                    out.extend_from_slice(&[b' '; DECIMAL]);
+                }
+                Step::Begin => open = out.len(),
+                Step::End => {
+                    let mut length = out.len() - open;
+                    for digit in out[place..place + DECIMAL].iter_mut().rev() {
+                        *digit = b'0' + (length % 10) as u8;
+                        length /= 10;
+                        if length == 0 {
+                            break;
+                        }
+                    }
                 }
                 Step::Open => {
                     open = out.len();
@@ -99,6 +134,20 @@ impl TemplateBuilder {
     pub fn hole(&mut self, arg: u16, hole: Hole) -> &mut Self {
         self.steps.push(Step::Fill { arg, hole });
         self.holes_in_frame += 1;
+        self
+    }
+
+    /// The place of a decimal number: the length of what `counted` adds afterwards.
+    pub fn decimal(&mut self) -> &mut Self {
+        self.steps.push(Step::Decimal);
+        self
+    }
+
+    /// What `body` adds, its length written where `decimal` was.
+    pub fn counted(&mut self, body: impl FnOnce(&mut Self)) -> &mut Self {
+        self.steps.push(Step::Begin);
+        body(self);
+        self.steps.push(Step::End);
         self
     }
 
@@ -183,5 +232,24 @@ mod tests {
             });
         };
         assert_eq!(rendered(body, &[Some("42")]), b"Q\0\0\0\x0eselect 42\0");
+    }
+    #[test]
+    fn decimal_lengths_and_escapes() {
+        let body = |it: &mut TemplateBuilder| {
+            it.bytes(b"L:").decimal().bytes(b"|").counted(|it| {
+                it.hole(0, Hole::Json).bytes(b"-").hole(1, Hole::Url);
+            });
+            it.bytes(b"|").hole(2, Hole::Line);
+        };
+        let check = |args: [&str; 3], expected: &str| {
+            let rendered = rendered(body, &args.map(Some));
+            assert_eq!(String::from_utf8(rendered).expect("as the arguments"), expected);
+        };
+        check(["ab", "c", "d"], "L:         4|ab-c|d");
+        check(["", "", ""], "L:         1|-|");
+        check(
+            ["\"\\\n\u{1}я", "a b/я~", "x\r\nEvil: y"],
+            "L:        30|\\\"\\\\\\n\\u0001я-a%20b%2F%D1%8F~|x  Evil: y",
+        );
     }
 }

@@ -133,6 +133,25 @@ pub fn config(
     Ok(Arc::new(config))
 }
 
+/// The terms on which connections to one HTTP service speak TLS: HTTP/1.1 by ALPN, sessions resumed.
+#[derive(Clone, Debug)]
+pub struct Web {
+    pub(crate) config: Arc<ClientConfig>,
+    pub(crate) name: ServerName<'static>,
+}
+
+impl Web {
+    /// For the service that is called `host`. Without roots its certificate is not checked.
+    pub fn new(host: &str, identity: &Identity<'_>) -> Result<Web, Problem> {
+        let mode = if identity.roots.is_some() { SslMode::VerifyFull } else { SslMode::Require };
+        let config = config(mode, identity, Versions::default())?;
+        let mut config = ClientConfig::clone(&config);
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.resumption = Resumption::in_memory_sessions(1);
+        Ok(Web { config: Arc::new(config), name: server_name(host) })
+    }
+}
+
 /// The client's certificate with its key. rustls's own pairing does not take certificates of version 1.
 fn certified(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Result<CertifiedKey, Problem> {
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|it| unreadable("sslkey", &it))?;

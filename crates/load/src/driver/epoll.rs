@@ -123,7 +123,7 @@ impl<R: Recorder> Driver<'_, R> {
         if self.links.len() <= number(conn) {
             self.links.resize_with(number(conn) + 1, || None);
         }
-        match dial(self.ground.address) {
+        match dial(self.ground.address(self.shard.target(conn))) {
             Ok((socket, open)) => {
                 let out = if open { EventFlags::empty() } else { EventFlags::OUT };
                 let events = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET | out;
@@ -134,7 +134,7 @@ impl<R: Recorder> Driver<'_, R> {
                 }
                 self.links[number(conn)] = Some(Link { socket, connecting: !open, blocked: false });
                 if open {
-                    self.shard.connected(conn);
+                    self.shard.connected(self.ground.clock.now(), conn);
                 }
             }
             Err(error) => self.broken(conn, error),
@@ -176,7 +176,7 @@ impl<R: Recorder> Driver<'_, R> {
         if link.connecting {
             link.connecting = false;
             match outcome(&link.socket) {
-                Ok(()) => self.shard.connected(conn),
+                Ok(()) => self.shard.connected(self.ground.clock.now(), conn),
                 Err(error) => return self.broken(conn, error),
             }
             // Room in the send buffer is of no interest from here on, and would wake us at every answer.
@@ -196,8 +196,7 @@ impl<R: Recorder> Driver<'_, R> {
             match net::recv(&link.socket, &mut *buffer, RecvFlags::empty()) {
                 Ok((_, 0)) => {
                     let now = self.ground.clock.now();
-                    let words = "server closed the connection unexpectedly";
-                    self.shard.broken(now, conn, Code::RESET, words);
+                    self.shard.closed(now, conn);
                     self.perform();
                     return;
                 }

@@ -13,6 +13,7 @@ pub use socket::Address;
 
 use crate::recorder::Recorder;
 use crate::shard::{ConnId, Said, Shard};
+use crate::workload::Target;
 use model::{Effort, Nanos};
 use std::io;
 use std::process::{Command, Stdio};
@@ -80,7 +81,10 @@ impl Gate {
 /// What a driver stands on; shared by all threads of a run.
 #[derive(Debug)]
 pub struct Ground<'a> {
-    pub address: &'a Address,
+    /// Where PostgreSQL listens, if it is asked.
+    pub postgres: Option<&'a Address>,
+    /// Where the HTTP services listen, in the workload's order.
+    pub services: &'a [Address],
     pub clock: Clock,
     pub gate: &'a Gate,
     /// Set to end the window at once.
@@ -89,6 +93,15 @@ pub struct Ground<'a> {
     pub spin: Nanos,
     /// Where what is worth telling goes; one for each thread.
     pub says: Sender<Said>,
+}
+
+impl Ground<'_> {
+    fn address(&self, target: Target) -> &Address {
+        match target {
+            Target::Postgres => self.postgres.expect("only who speaks SQL is connected to PostgreSQL"),
+            Target::Service(it) => &self.services[usize::from(it)],
+        }
+    }
 }
 
 /// What a driver brings back.

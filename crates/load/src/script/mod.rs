@@ -5,6 +5,7 @@
 
 mod branches;
 pub mod builtin;
+pub mod call;
 mod diagnostic;
 mod error;
 mod eval;
@@ -20,6 +21,7 @@ mod variables;
 
 use std::sync::Arc;
 
+pub use call::{Call, Capture, From, Part};
 pub use diagnostic::Diagnostic;
 pub use error::EvalError;
 pub use eval::Expr;
@@ -93,6 +95,7 @@ pub struct Command {
 #[derive(Clone, Debug)]
 pub enum Kind {
     Sql(Sql),
+    Http(Box<Call>),
     Set {
         slot: Slot,
         value: Expr,

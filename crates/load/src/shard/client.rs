@@ -67,6 +67,8 @@ pub(super) struct Transaction {
     pub answered: u16,
     /// What went wrong first, and how the session stands since the last ReadyForQuery.
     pub error: Option<Code>,
+    /// The error may have come after an effect.
+    pub unknown: bool,
     pub status: Status,
     /// The client's randomness at its beginning, for another try.
     pub rng: Prng,
@@ -84,6 +86,8 @@ pub(super) enum State {
     Thinking,
     /// Awaits a ReadyForQuery.
     Asking,
+    /// Awaits an HTTP service's answer.
+    Calling,
     /// Awaits the end of a ROLLBACK after an error.
     RollingBack,
     /// In `\sleep`.

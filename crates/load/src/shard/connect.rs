@@ -20,6 +20,9 @@ impl<R: Recorder> Shard<R> {
                 self.connect(now, i);
             }
         }
+        if !self.waiting.is_empty() {
+            self.dial_more(now);
+        }
         if self.sweeps() && now >= self.sweep {
             self.sweep(now);
         }
@@ -27,19 +30,22 @@ impl<R: Recorder> Shard<R> {
 
     /// Whether anything may take too long.
     pub(super) fn sweeps(&self) -> bool {
-        self.connecting > 0 || (self.begun && self.work.plan.timeout.is_some())
+        self.connecting > 0 || (self.begun && self.patience < Nanos::MAX)
     }
 
     /// Gives up log-ins and transactions that take too long.
     fn sweep(&mut self, now: Nanos) {
         let plan = &self.work.plan;
         let (logs_in_within, answers_within) = (plan.connect_timeout, plan.timeout.unwrap_or(Nanos::MAX));
-        self.sweep = now + SWEEP.min(Nanos(answers_within.0 / 10));
+        self.sweep = now + SWEEP.min(Nanos(self.patience.0 / 10));
+        self.sweep_webs(now);
         for i in 0..self.clients.len() as u32 {
             let client = &self.clients[i as usize];
             let logs_in = matches!(client.state, State::Connecting | State::LoggingIn);
             let late = client.tx.is_some_and(|it| now - it.started > answers_within);
-            if late || (logs_in && now - client.connecting_since > logs_in_within) {
+            if let Some(w) = self.called(i).filter(|_| late) {
+                self.web_lost(now, w, Code::TIMED_OUT, "timeout expired");
+            } else if late || (logs_in && now - client.connecting_since > logs_in_within) {
                 self.broken(now, ConnId(i), Code::TIMED_OUT, "timeout expired");
             }
         }
@@ -55,7 +61,10 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// The transport is open.
-    pub fn connected(&mut self, conn: ConnId) {
+    pub fn connected(&mut self, now: Nanos, conn: ConnId) {
+        if let Some(w) = self.web_number(conn) {
+            return self.web_connected(now, w);
+        }
         let client = &mut self.clients[conn.0 as usize];
         if client.state != State::Connecting {
             return;
@@ -86,8 +95,19 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
+    /// The other side has closed the transport.
+    pub fn closed(&mut self, now: Nanos, conn: ConnId) {
+        match self.web_number(conn) {
+            Some(w) => self.web_closed(now, w),
+            None => self.broken(now, conn, Code::RESET, "server closed the connection unexpectedly"),
+        }
+    }
+
     /// The transport broke, or could not be opened: `code` and `words` are the system's.
     pub fn broken(&mut self, now: Nanos, conn: ConnId, code: Code, words: &str) {
+        if let Some(w) = self.web_number(conn) {
+            return self.web_broken(now, w, code, words);
+        }
         let i = conn.0;
         let client = &mut self.clients[i as usize];
         if client.is_over() || !client.linked {
@@ -98,6 +118,7 @@ impl<R: Recorder> Shard<R> {
         let logging_in = matches!(client.state, State::Connecting | State::LoggingIn);
         let attempt = if client.state == State::LoggingIn { client.channel.second_attempt() } else { None };
         self.unlink(i);
+        self.hang_up_webs(i, false);
         if logging_in {
             self.connecting -= 1;
             if attempt.is_some() {
@@ -127,10 +148,7 @@ impl<R: Recorder> Shard<R> {
         if self.wound_up {
             return self.finish_client(i);
         }
-        let doublings = (self.clients[i as usize].refusals - 1).min(10);
-        let pause = PAUSE.0.0.saturating_mul(1 << doublings).min(PAUSE.1.0);
-        // Half of it by chance, so that many clients do not come back at once.
-        let pause = Nanos(pause / 2 + self.other.u64() % (pause / 2 + 1));
+        let pause = self.pause(i);
         let client = &mut self.clients[i as usize];
         if self.work.plan.reconnect {
             // It connects for its next transaction. In a closed model a server that is down is not to be asked without a
@@ -143,6 +161,14 @@ impl<R: Recorder> Shard<R> {
         self.wake_at(now + pause, i);
     }
 
+    /// Before the next attempt of a client that was refused.
+    pub(super) fn pause(&mut self, i: u32) -> Nanos {
+        let doublings = (self.clients[i as usize].refusals - 1).min(10);
+        let pause = PAUSE.0.0.saturating_mul(1 << doublings).min(PAUSE.1.0);
+        // Half of it by chance, so that many clients do not come back at once.
+        Nanos(pause / 2 + self.other.u64() % (pause / 2 + 1))
+    }
+
     /// Forgets the connection and has the driver close it.
     fn unlink(&mut self, i: u32) {
         let client = &mut self.clients[i as usize];
@@ -151,8 +177,9 @@ impl<R: Recorder> Shard<R> {
         self.demand(i, todo::CLOSE);
     }
 
-    /// Ends the session in the orderly way.
+    /// Ends the session in the orderly way, and closes the connections to services.
     pub(super) fn hang_up(&mut self, i: u32) {
+        self.hang_up_webs(i, true);
         let client = &mut self.clients[i as usize];
         if client.linked {
             let logging_in = matches!(client.state, State::Connecting | State::LoggingIn);

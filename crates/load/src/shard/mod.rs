@@ -8,28 +8,31 @@ mod connect;
 mod reply;
 mod run;
 mod said;
+mod web;
 
 use crate::random::Prng;
 use crate::recorder::Recorder;
 use crate::schedule::Arrivals;
 use crate::script::{Kind, Variables};
-use crate::workload::{Initial, Workload};
+use crate::workload::{Initial, Postgres, Workload};
 use client::{Client, State, todo};
 use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
 pub use said::{Abort, Said};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
-use wire::pg::Channel;
+use web::Web;
+use wire::pg::{Channel, Login, Transport};
 
-/// A connection of this shard, and the client it serves, counted from 0.
+/// A connection of this shard: first each client's session with PostgreSQL, in the order of the clients, then each
+/// client's connections to the HTTP services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId(pub u32);
 
 /// What a driver is to do.
 #[derive(Debug)]
 pub enum Action<'a> {
-    /// Open a transport to the server, then call `connected` or `broken`.
+    /// Open a transport to the connection's target, then call `connected` or `broken`.
     Connect(ConnId),
     /// Send these bytes, telling `sent` how many left; if not all did, call `writable` when more can.
     Transmit(ConnId, &'a [u8]),
@@ -55,6 +58,8 @@ pub struct Shard<R> {
     work: Arc<Workload>,
     pub recorder: R,
     clients: Vec<Client>,
+    /// By client, then service.
+    webs: Vec<Web>,
     /// Number of the first client among those of all threads.
     first: u32,
     arrivals: Option<Arrivals>,
@@ -66,6 +71,7 @@ pub struct Shard<R> {
     /// Clients that can go on at once; one at each `advance`, so that each has a fresh clock.
     runnable: VecDeque<u32>,
     timers: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// Connections.
     todo: VecDeque<u32>,
     said: VecDeque<Said>,
     /// Codes that were told already.
@@ -73,10 +79,14 @@ pub struct Shard<R> {
 
     /// Clients that wait for a place among `connecting_max`.
     offline: VecDeque<u32>,
+    /// The same, of `webs`.
+    waiting: VecDeque<u32>,
     connecting: u32,
     connecting_max: u32,
     /// When log-ins and transactions are next looked over for those that take too long.
     sweep: Nanos,
+    /// The shortest time after which something under way is given up.
+    patience: Nanos,
     unsettled: u32,
 
     choices: Prng,
@@ -111,6 +121,8 @@ impl<R: Recorder> Shard<R> {
         };
         let mut other = Prng::seeded(plan.seeds.other ^ u64::from(k) << 32);
         let clients: Vec<Client> = (0..count).map(|i| client(&work, first + i, &mut other)).collect();
+        let webs: Vec<Web> = (0..count).flat_map(|i| work.services.iter().map(move |_| Web::of(i))).collect();
+        let connections = clients.len() + webs.len();
         let share = |all: u32| all.div_ceil(u32::from(plan.threads));
         let backlog_max = share(plan.backlog_max) as usize;
         let queue = || VecDeque::with_capacity(count as usize);
@@ -122,13 +134,15 @@ impl<R: Recorder> Shard<R> {
             backlog_max,
             runnable: queue(),
             timers: BinaryHeap::with_capacity(2 * count as usize),
-            todo: VecDeque::with_capacity(2 * count as usize + 8),
+            todo: VecDeque::with_capacity(2 * connections + 8),
             said: VecDeque::with_capacity(16),
             told: Vec::with_capacity(32),
             offline: queue(),
+            waiting: VecDeque::with_capacity(webs.len()),
             connecting: 0,
             connecting_max: share(plan.connecting_max),
             sweep: Nanos::ZERO,
+            patience: work.patience(),
             unsettled: count,
             choices: plan.seeds.choices[k as usize],
             other,
@@ -143,11 +157,12 @@ impl<R: Recorder> Shard<R> {
             succeeded: vec![false; plan.program.scripts.len()].into(),
             arrivals,
             clients,
+            webs,
             recorder,
             work,
         };
         for i in 0..count {
-            if shard.work.plan.reconnect {
+            if shard.work.plan.reconnect || shard.work.postgres.is_none() {
                 shard.clients[i as usize].state = State::Idle;
                 shard.settle(i);
             } else {
@@ -162,14 +177,15 @@ impl<R: Recorder> Shard<R> {
         self.unsettled == 0
     }
 
-    /// Connections that can be open at the same time: one for each client.
+    /// Connections that can be open at the same time: for each client a session and one to each service.
     pub fn connections(&self) -> u32 {
-        self.clients.len() as u32
+        (self.clients.len() + self.webs.len()) as u32
     }
 
-    /// Clients with an open session.
+    /// Clients with an open session, or that need none.
     pub fn connected_clients(&self) -> u32 {
-        self.clients.iter().filter(|it| it.linked && it.state == State::Idle).count() as u32
+        let needed = self.work.postgres.is_some();
+        self.clients.iter().filter(|it| (it.linked || !needed) && it.state == State::Idle).count() as u32
     }
 
     /// Clients that gave up.
@@ -233,6 +249,22 @@ impl<R: Recorder> Shard<R> {
             return Action::Say(said);
         }
         while let Some(&i) = self.todo.front() {
+            if let Some(w) = self.web_number(ConnId(i)) {
+                let web = &mut self.webs[w];
+                let what = web.todo & web.todo.wrapping_neg();
+                web.todo &= !what;
+                if web.todo == 0 {
+                    self.todo.pop_front();
+                }
+                match what {
+                    todo::TRANSMIT => {
+                        return Action::Transmit(ConnId(i), self.webs[w].channel.outgoing());
+                    }
+                    todo::CLOSE => return Action::Close(ConnId(i)),
+                    todo::CONNECT => return Action::Connect(ConnId(i)),
+                    _ => continue,
+                }
+            }
             let client = &mut self.clients[i as usize];
             let what = client.todo & client.todo.wrapping_neg();
             client.todo &= !what;
@@ -261,12 +293,21 @@ impl<R: Recorder> Shard<R> {
     /// The first `n` bytes of the last `Transmit` have left.
     #[inline]
     pub fn sent(&mut self, conn: ConnId, n: usize) {
+        if let Some(w) = self.web_number(conn) {
+            let web = &mut self.webs[w];
+            web.left |= n > 0;
+            return web.channel.sent(n);
+        }
         self.clients[conn.0 as usize].channel.sent(n);
     }
 
     /// The transport can take bytes again.
     pub fn writable(&mut self, conn: ConnId) {
-        if !self.clients[conn.0 as usize].channel.outgoing().is_empty() {
+        if let Some(w) = self.web_number(conn) {
+            if !self.webs[w].channel.outgoing().is_empty() {
+                self.demand_web(w, todo::TRANSMIT);
+            }
+        } else if !self.clients[conn.0 as usize].channel.outgoing().is_empty() {
             self.demand(conn.0, todo::TRANSMIT);
         }
     }
@@ -489,5 +530,11 @@ fn channel(work: &Workload, other: &mut Prng) -> Channel {
     for part in nonce.chunks_mut(8) {
         part.copy_from_slice(&other.u64().to_ne_bytes()[..part.len()]);
     }
-    Channel::new(work.login.clone(), work.transport, nonce)
+    let Postgres { login, transport } = work.postgres.clone().unwrap_or_else(nobody);
+    Channel::new(login, transport, nonce)
+}
+
+/// Where no script speaks SQL, no session is ever opened.
+fn nobody() -> Postgres {
+    Postgres { login: Arc::new(Login::new("", "")), transport: Transport::Unix }
 }

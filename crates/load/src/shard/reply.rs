@@ -11,6 +11,9 @@ impl<R: Recorder> Shard<R> {
     /// Bytes came from the server.
     #[inline]
     pub fn receive(&mut self, now: Nanos, conn: ConnId, bytes: &[u8]) {
+        if let Some(w) = self.web_number(conn) {
+            return self.web_receive(now, w, bytes);
+        }
         let i = conn.0;
         let mut input = bytes;
         loop {
@@ -105,7 +108,7 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// The transaction failed: it is rolled back first where it is still open.
-    fn failed(&mut self, now: Nanos, i: u32, code: Code) {
+    pub(super) fn failed(&mut self, now: Nanos, i: u32, code: Code) {
         let again = self.may_try_again(now, i, code);
         let id = self.id(i);
         let client = &mut self.clients[i as usize];
@@ -139,6 +142,7 @@ impl<R: Recorder> Shard<R> {
         let client = &mut self.clients[i as usize];
         let tx = client.tx.as_mut().expect("it failed");
         let code = tx.error.take().expect("it failed");
+        let unknown = std::mem::take(&mut tx.unknown);
         if self.may_try_again(now, i, code) {
             let client = &mut self.clients[i as usize];
             let tx = client.tx.as_mut().expect("it failed");
@@ -148,7 +152,8 @@ impl<R: Recorder> Shard<R> {
             client.rng = tx.rng;
             return self.run(now, i);
         }
-        self.end_transaction(now, i, Outcome::Failed(code));
+        let outcome = if unknown { Outcome::Unknown(code) } else { Outcome::Failed(code) };
+        self.end_transaction(now, i, outcome);
         self.proceed(now, i, true);
     }
 

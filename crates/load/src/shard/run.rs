@@ -27,10 +27,12 @@ impl<R: Recorder> Shard<R> {
             awaited: 0,
             answered: 0,
             error: None,
+            unknown: false,
             status: Status::Idle,
             rng: client.rng,
         });
-        if self.work.plan.reconnect { self.connect(now, i) } else { self.run(now, i) }
+        let logs_in = self.work.plan.reconnect && self.work.postgres.is_some();
+        if logs_in { self.connect(now, i) } else { self.run(now, i) }
     }
 
     /// Client `i` has its turn after standing among the runnable.
@@ -63,6 +65,7 @@ impl<R: Recorder> Shard<R> {
                     }
                     continue;
                 }
+                Kind::Http(_) => return self.call(now, i),
                 Kind::Set { slot, value } => match value.eval(&client.variables, &mut client.rng, &mut debug)
                 {
                     Ok(value) => client.variables.set(*slot, value),
@@ -206,6 +209,12 @@ impl<R: Recorder> Shard<R> {
             Schedule::Closed { think } if think > Nanos::ZERO => {
                 client.state = State::Thinking;
                 self.wake_at(now + think, i);
+            }
+            // A server that is down is not to be asked without a pause; in an open model arrivals are the pause.
+            Schedule::Closed { .. } if client.refusals > 0 => {
+                client.state = State::Thinking;
+                let pause = self.pause(i);
+                self.wake_at(now + pause, i);
             }
             // A script that asks nothing would otherwise never let another client have its turn.
             _ if !spoke || self.work.plan.reconnect => {

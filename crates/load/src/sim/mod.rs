@@ -218,7 +218,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     fn happen(&mut self, event: Event) {
         match event.what {
             What::Connected(link) if self.backends.contains_key(&link) => {
-                self.shards[link.shard].connected(ConnId(link.conn));
+                self.shards[link.shard].connected(self.now, ConnId(link.conn));
                 self.perform(link.shard);
             }
             What::ToServer(link, bytes) => {

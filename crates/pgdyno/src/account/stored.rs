@@ -173,4 +173,3 @@ fn read<T: DeserializeOwned>(path: &Path, it: &Value) -> Result<T, Trouble> {
     T::deserialize(it)
         .map_err(|error| Trouble::new(format!("{} was written by another version: {error}", path.display())))
 }
-

@@ -1,6 +1,7 @@
 //! `pgdyno bench`: a drop-in for pgbench that measures more truly and costs less.
 
 pub mod connect;
+mod http;
 mod initialise;
 pub mod logfile;
 pub mod options;
@@ -79,6 +80,9 @@ fn told(done: Result<ExitCode, Trouble>, voice: &Voice) -> ExitCode {
 }
 
 fn run(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
+    if let Some(asked) = &options.http {
+        return http::run(options, asked, voice);
+    }
     let program = scripts::compile(options, voice);
     let settings = connect::settings(&options.target, voice);
     let (Some(program), Some(settings)) = (program, settings) else {
@@ -104,15 +108,20 @@ fn run(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
     prepare::vacuum(&mut connection, options.vacuum, voice);
     drop(connection);
     let (summary, complete) = measure(options, program, &place, tables, seed, voice)?;
+    Ok(told_whole(options, &summary, complete, voice))
+}
+
+/// Prints what was measured.
+fn told_whole(options: &Options, summary: &Summary, complete: bool, voice: &Voice) -> ExitCode {
     if options.json {
-        println!("{}", report::json(&summary));
+        println!("{}", report::json(summary));
     } else {
-        print!("{}", text(options, &summary));
+        print!("{}", text(options, summary));
     }
     if !complete {
         voice.error("Run was aborted; the above results are incomplete.");
     }
-    Ok(status(&summary, complete, options.strict))
+    status(summary, complete, options.strict)
 }
 
 /// One measurement of a server that is ready for it, and whether it came to its end.
@@ -134,11 +143,23 @@ pub fn measure(
             (options.clients, options.threads, &options.pace, options.until);
         voice.info(&format!("{clients} clients on {threads} threads, {pace:?}, until {until:?}"));
     }
-    let Prepared { ready, samples } = ready::prepare(options, program, place, scale, seed)?;
+    let prepared = ready::prepare(options, program, place, scale, seed)?;
+    run_prepared(options, prepared, (&place.server, &place.named), tables, seed, voice)
+}
+
+/// The same of what was prepared; `named` is the server in messages.
+fn run_prepared(
+    options: &Options,
+    Prepared { ready, samples }: Prepared,
+    (server, named): (&Server, &str),
+    tables: Option<Tables>,
+    seed: u64,
+    voice: &Voice,
+) -> Result<(Summary, bool), Trouble> {
     let plan = plan::plan(options, &ready, tables, seed);
     let epoch = logfile::unix_time();
     let logs = logfile::create_all(options, epoch, samples)?;
-    let mut show = Show::new(options, voice, place.named.clone(), Arc::clone(&ready.work), epoch, logs);
+    let mut show = Show::new(options, voice, named.to_owned(), Arc::clone(&ready.work), epoch, logs);
     let interrupted = on_interrupt()?;
     let measured =
         measure::run(&ready, Clock::start(), &mut show, &interrupted).map_err(|why| match why {
@@ -148,7 +169,7 @@ pub fn measure(
         })?;
     show.finish();
     let complete = measured.aborted == 0 && !interrupted.load(Ordering::Relaxed);
-    Ok((analysis::summarise(&measured, place.server.clone(), plan), complete))
+    Ok((analysis::summarise(&measured, server.clone(), plan), complete))
 }
 
 /// The report for a terminal.

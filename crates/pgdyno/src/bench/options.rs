@@ -14,6 +14,8 @@ pub use table::usage;
 use load::script::builtin::Builtin;
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
+use std::ops::RangeInclusive;
+use wire::http::{Method, Url};
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +42,8 @@ pub struct Target {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     pub target: Target,
+    /// Of an HTTP service, which is asked instead of PostgreSQL.
+    pub http: Option<Http>,
     /// In the order given; at least one, with a total weight above 0.
     pub scripts: Vec<WeightedScript>,
     /// Clients, which is also the greatest number of transactions in flight. At least 1.
@@ -77,6 +81,25 @@ pub struct Options {
     pub json: bool,
     pub strict: bool,
     pub allow_shell: bool,
+}
+
+/// `--http`: the request that is asked of a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Http {
+    pub url: Url,
+    pub method: Method,
+    /// As written, `Name: value`.
+    pub headers: Vec<String>,
+    pub body: Option<String>,
+    /// Statuses that are no failure; empty: 200..=399.
+    pub expect: Vec<RangeInclusive<u16>>,
+    /// An answer that has not begun within this time is given up; then one that has not ended.
+    pub begin_within: Option<Nanos>,
+    pub end_within: Option<Nanos>,
+    /// Whose certificates are trusted: a file; `None`: the system's.
+    pub roots: Option<String>,
+    /// The service's certificate is not checked.
+    pub insecure: bool,
 }
 
 /// What makes transactions start.

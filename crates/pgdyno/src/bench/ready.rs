@@ -7,7 +7,7 @@ use crate::voice::Trouble;
 use load::driver::{self, Address};
 use load::random::{Prng, Seeds};
 use load::script::{self, Program};
-use load::{Initial, Plan, Seeding, Workload};
+use load::{Initial, Plan, Postgres, Seeding, Service, Workload};
 use model::summary::QueryMode;
 use model::{Curve, Nanos, Schedule};
 use stack::ask;
@@ -35,6 +35,32 @@ pub fn prepare(
     options: &Options,
     program: Program,
     place: &Place,
+    scale: u32,
+    seed: u64,
+) -> Result<Prepared, Trouble> {
+    let (address, transport) = match &place.target.address {
+        ask::Address::Unix(path) => (Address::Unix(path.clone()), Transport::Unix),
+        ask::Address::Tcp(it) => (Address::Tcp(*it), Transport::Tcp),
+    };
+    let asked = Asked {
+        postgres: Some((Postgres { login: Arc::clone(&place.target.login), transport }, address)),
+        services: Vec::new(),
+    };
+    prepare_for(options, program, asked, scale, seed)
+}
+
+/// Whom a run asks, and where they listen.
+#[derive(Debug)]
+pub struct Asked {
+    pub postgres: Option<(Postgres, Address)>,
+    pub services: Vec<(Service, Address)>,
+}
+
+/// The same for whomever is asked.
+pub fn prepare_for(
+    options: &Options,
+    program: Program,
+    asked: Asked,
     scale: u32,
     seed: u64,
 ) -> Result<Prepared, Trouble> {
@@ -80,13 +106,12 @@ pub fn prepare(
         statements: options.per_command,
         seeds,
     };
-    let (address, transport) = match &place.target.address {
-        ask::Address::Unix(path) => (Address::Unix(path.clone()), Transport::Unix),
-        ask::Address::Tcp(it) => (Address::Tcp(*it), Transport::Tcp),
-    };
+    let (postgres, address) = asked.postgres.unzip();
+    let (services, addresses) = asked.services.into_iter().unzip();
     let ready = measure::Ready {
-        work: Arc::new(Workload::new(plan, Arc::clone(&place.target.login), transport)),
-        address,
+        work: Arc::new(Workload::of(plan, postgres, services)),
+        postgres: address,
+        services: addresses,
         driver: driver(options)?,
         spin: options.spin,
         log: options.log.is_some(),

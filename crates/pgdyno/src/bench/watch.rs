@@ -62,6 +62,7 @@ impl<'a> Show<'a> {
 fn name(it: &Kind) -> &'static str {
     match it {
         Kind::Sql(_) => "SQL",
+        Kind::Http(_) => "HTTP",
         Kind::Set { .. } => "set",
         Kind::If { .. } => "if",
         Kind::Elif { .. } => "elif",
@@ -106,8 +107,10 @@ impl Watch for Show<'_> {
             }
             Said::Failed { client, script, command, message, again, .. } => {
                 let then = if again { "; the transaction is tried again" } else { "" };
+                let scripts = &self.work.plan().program.scripts;
+                let kind = name(&scripts[usize::from(script.0)].commands[usize::from(command)].kind);
                 self.voice.error(&format!(
-                    "client {} got an error in command {command} (SQL) of script {}; {message}{then}",
+                    "client {} got an error in command {command} ({kind}) of script {}; {message}{then}",
                     client.0, script.0
                 ));
             }

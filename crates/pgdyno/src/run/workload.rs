@@ -72,7 +72,10 @@ pub fn prepare(
         ask::Address::Tcp(it) => (driver::Address::Tcp(*it), Transport::Tcp),
     };
     let work = Arc::new(Workload::new(plan, Arc::clone(&entry.login), transport));
-    Ok(Loaded { ready: Ready { work, address, driver, spin: SPIN, log: false }, plan: described })
+    Ok(Loaded {
+        ready: Ready { work, postgres: Some(address), services: Vec::new(), driver, spin: SPIN, log: false },
+        plan: described,
+    })
 }
 
 /// How many clients there are at most.

@@ -204,7 +204,7 @@ impl<R: Recorder> Driver<'_, R> {
     }
 
     fn connect(&mut self, conn: ConnId) {
-        let begun = dial(self.ground.address).and_then(|(socket, open)| {
+        let begun = dial(self.ground.address(self.shard.target(conn))).and_then(|(socket, open)| {
             let registered = self.ring.submitter().register_files_update(conn.0, &[socket.as_raw_fd()]);
             registered.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::INVAL))?;
             Ok((socket, open))
@@ -232,7 +232,7 @@ impl<R: Recorder> Driver<'_, R> {
 
     fn opened(&mut self, conn: ConnId) {
         self.receive(conn);
-        self.shard.connected(conn);
+        self.shard.connected(self.ground.clock.now(), conn);
     }
 
     /// Queues the standing receive of a connection.
@@ -306,10 +306,7 @@ impl<R: Recorder> Driver<'_, R> {
                 }
                 // All buffers were full: they are being emptied right now.
                 (_, error) if error == -Errno::NOBUFS.raw_os_error() => self.receive(conn),
-                (_, 0) => {
-                    let words = "server closed the connection unexpectedly";
-                    self.shard.broken(now, conn, Code::RESET, words);
-                }
+                (_, 0) => self.shard.closed(now, conn),
                 (_, error) => self.broken(conn, Errno::from_raw_os_error(-error)),
             }
         }

@@ -3,12 +3,13 @@
 use super::table::Draft;
 use super::value::INT_MAX;
 use super::{
-    Command, Driver, Initialise, Log, LogForm, Mistake, Options, Pace, ProgressReport, Seed, Source, Until,
-    Vacuum, WeightedScript,
+    Command, Driver, Http, Initialise, Log, LogForm, Mistake, Options, Pace, ProgressReport, Seed, Source,
+    Target, Until, Vacuum, WeightedScript,
 };
 use load::script::builtin;
 use model::summary::PartitionMethod;
 use model::{Nanos, Spacing};
+use wire::http::Method;
 
 /// Sleeping until a moment is late by about this much at most, so the last stretch is spun.
 const SPIN: Nanos = Nanos::from_micros(30);
@@ -58,6 +59,7 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
             format!("leave --{option} out, or add -i"),
         ));
     }
+    let http = http(&mut draft, mistakes);
     if draft.scripts.is_empty() {
         draft.scripts.push(WeightedScript { source: Source::Builtin(&builtin::ALL[0]), weight: 1 });
     }
@@ -83,6 +85,7 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
         clients,
         threads: draft.threads.unwrap_or(1).min(clients),
         target: draft.target,
+        http,
         scripts: draft.scripts,
         mode: draft.mode,
         pace,
@@ -110,6 +113,46 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
         strict: draft.strict,
         allow_shell: draft.allow_shell,
     }))
+}
+
+fn http(draft: &mut Draft, mistakes: &mut Vec<Mistake>) -> Option<Http> {
+    let Some(url) = draft.url.take() else {
+        if let Some(option) = draft.first_of_http {
+            mistakes.push(Mistake::new(
+                format!("--{option} is allowed only with --http"),
+                "add --http=http://127.0.0.1:8080/path, or leave it out",
+            ));
+        }
+        return None;
+    };
+    let of_sql = [
+        ("-b, -f, -S and -N", !draft.scripts.is_empty()),
+        ("a database's name", draft.target != Target::default()),
+        ("-v", draft.vacuum_all),
+        ("--max-tries", draft.max_tries.is_some()),
+    ];
+    for (what, _) in of_sql.into_iter().filter(|it| it.1) {
+        mistakes.push(Mistake::new(
+            format!("{what} cannot be used with --http"),
+            "leave it out: with --http no PostgreSQL is asked",
+        ));
+    }
+    if draft.insecure && draft.roots.is_some() {
+        mistakes.push(Mistake::new("--insecure cannot be used with --cacert", "leave one of them out"));
+    }
+    // What has a body is posted, as with curl.
+    let method = if draft.body.is_some() { Method::Post } else { Method::Get };
+    Some(Http {
+        url,
+        method: draft.method.unwrap_or(method),
+        headers: std::mem::take(&mut draft.headers),
+        body: draft.body.take(),
+        expect: std::mem::take(&mut draft.expect),
+        begin_within: draft.begin_within,
+        end_within: draft.end_within,
+        roots: draft.roots.take(),
+        insecure: draft.insecure,
+    })
 }
 
 fn until(draft: &Draft, mistakes: &mut Vec<Mistake>) -> Until {

@@ -6,6 +6,8 @@ use super::{Command, Driver, Mistake, Seed, Source, Target, WeightedScript};
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
 use std::fmt::Write;
+use std::ops::RangeInclusive;
+use wire::http::{Method, Url};
 
 /// One option.
 pub struct Opt {
@@ -24,6 +26,8 @@ pub struct Opt {
 pub enum Phase {
     Initialise,
     Run,
+    /// Without `-i`, and with `--http`.
+    Http,
     Both,
 }
 
@@ -34,6 +38,7 @@ pub enum Section {
     Run,
     /// What pgbench does not have.
     Ours,
+    Http,
     Common,
 }
 
@@ -95,6 +100,18 @@ pub struct Draft {
     pub json: bool,
     pub strict: bool,
     pub allow_shell: bool,
+
+    /// The first option that only `--http` has.
+    pub first_of_http: Option<&'static str>,
+    pub url: Option<Url>,
+    pub method: Option<Method>,
+    pub headers: Vec<String>,
+    pub body: Option<String>,
+    pub expect: Vec<RangeInclusive<u16>>,
+    pub begin_within: Option<Nanos>,
+    pub end_within: Option<Nanos>,
+    pub roots: Option<String>,
+    pub insecure: bool,
 }
 
 impl Draft {
@@ -102,6 +119,10 @@ impl Draft {
         let first = match opt.phase {
             Phase::Initialise => &mut self.first_of_init,
             Phase::Run => &mut self.first_of_run,
+            Phase::Http => {
+                self.first_of_http.get_or_insert(opt.long);
+                &mut self.first_of_run
+            }
             Phase::Both => return (opt.set)(self, value),
         };
         first.get_or_insert(opt.long);
@@ -346,6 +367,34 @@ pub static TABLE: &[Opt] = &[
         &[(Section::Ours, "let scripts run programs by \\shell and \\setshell")],
         switch!(allow_shell)),
 
+    opt(NONE, "http", "URL", Phase::Run,
+        &[(Section::Http, "ask this service instead of PostgreSQL: http://host:port/path,\nhttps://..., unix:/socket:/path")],
+        read!(url = value::url)),
+    opt(NONE, "method", "METHOD", Phase::Http,
+        &[(Section::Http, "GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS (default: GET,\nPOST with --body)")],
+        read!(method = value::method)),
+    opt(NONE, "header", "NAME: VALUE", Phase::Http,
+        &[(Section::Http, "send this header too; ${name} is the value of -D name=value")],
+        |draft, it| { draft.headers.push(it.to_owned()); Ok(()) }),
+    opt(NONE, "body", "TEXT", Phase::Http,
+        &[(Section::Http, "send this body; ${name} is escaped as in a JSON string")],
+        read!(body = text)),
+    opt(NONE, "expect", "STATUSES", Phase::Http,
+        &[(Section::Http, "statuses that are no failure, 200,404 or 200-299\n(default: 200-399)")],
+        |draft, it| { draft.expect = value::statuses(it)?; Ok(()) }),
+    opt(NONE, "first-byte", "TIME", Phase::Http,
+        &[(Section::Http, "give an answer up that has not begun within TIME, 500ms")],
+        read!(begin_within = |it| value::duration(it, "first-byte"))),
+    opt(NONE, "timeout", "TIME", Phase::Http,
+        &[(Section::Http, "give an answer up that has not ended within TIME, 2s")],
+        read!(end_within = |it| value::duration(it, "timeout"))),
+    opt(NONE, "cacert", "FILE", Phase::Http,
+        &[(Section::Http, "trust these certificates, not the system's")],
+        read!(roots = text)),
+    opt(NONE, "insecure", "", Phase::Http,
+        &[(Section::Http, "do not check the service's certificate")],
+        switch!(insecure)),
+
     opt('d', "debug", "", Phase::Both,
         &[(Section::Common, "print how the run is set up")],
         switch!(debug)),
@@ -371,18 +420,19 @@ pub fn spellings() -> Vec<Spelling> {
         short: it.short,
         long: it.long,
         takes_value: !it.value.is_empty(),
-        preferred: it.help.iter().all(|(section, _)| *section != Section::Ours),
+        preferred: it.help.iter().all(|it| !matches!(it.0, Section::Ours | Section::Http)),
     };
     TABLE.iter().map(spelling).collect()
 }
 
 /// The text of `--help`. `program` is the name under which we were called.
 pub fn usage(program: &str) -> String {
-    const SECTIONS: [(Section, &str); 5] = [
+    const SECTIONS: [(Section, &str); 6] = [
         (Section::Initialise, "Initialization options:"),
         (Section::Scripts, "Options to select what to run (default: -b tpcb-like):"),
         (Section::Run, "Benchmarking options, as pgbench's:"),
         (Section::Ours, "Benchmarking options that pgbench does not have:"),
+        (Section::Http, "Options to measure an HTTP service:"),
         (Section::Common, "Common options:"),
     ];
     let mut out = format!(

@@ -8,6 +8,7 @@ use load::script::builtin::{self, Builtin};
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond};
 use std::ops::RangeInclusive;
+use wire::http::{Method, Url};
 
 /// The greatest `int`, pgbench's upper bound.
 pub const INT_MAX: u32 = i32::MAX as u32;
@@ -84,6 +85,31 @@ pub fn duration(text: &str, option: &str) -> Result<Nanos, Mistake> {
         let instead = format!("write a number and its unit us, ms or s, as in --{option}=50ms");
         Mistake::new(format!("invalid duration \"{text}\" for option --{option}"), instead)
     })
+}
+
+pub fn url(text: &str) -> Result<Url, Mistake> {
+    let instead = "write it as --http=http://127.0.0.1:8080/path, or --http=unix:/run/service.sock:/path";
+    Url::read(text).map_err(|why| Mistake::new(why, instead))
+}
+
+pub fn method(text: &str) -> Result<Method, Mistake> {
+    let known = Method::ALL.into_iter().find(|it| it.name().eq_ignore_ascii_case(text));
+    known.ok_or_else(|| {
+        let names = Method::ALL.map(Method::name).join(", ");
+        Mistake::new(format!("unknown method: \"{text}\""), format!("write one of {names}"))
+    })
+}
+
+/// Statuses and ranges of them, separated by commas.
+pub fn statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, Mistake> {
+    let range = |it: &str| {
+        let (from, to) = it.split_once('-').unwrap_or((it, it));
+        let status = |it: &str| it.trim().parse().ok().filter(|it| (100..=599).contains(it));
+        Some(status(from)?..=status(to)?).filter(|it| !it.is_empty())
+    };
+    let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
+    let instead = "write numbers from 100 to 599, as in --expect=200,404 or --expect=200-299";
+    ranges.ok_or_else(|| Mistake::new(format!("invalid statuses: \"{text}\""), instead))
 }
 
 /// A schedule in Yandex.Tank's grammar: as written, and its meaning.

@@ -1,0 +1,258 @@
+//! Which HTTP request does a step of a script make, and which answer does it expect?
+
+use super::names::NameTable;
+use super::{Command, Kind, Program, Script, Slot, valid_name};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use wire::Hole;
+pub use wire::http::Method;
+use wire::http::compile::{is_header_name, is_one_line};
+
+/// A request to an HTTP service; its time is that of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Index among the workload's HTTP services.
+    pub service: u16,
+    pub method: Method,
+    /// Path and query.
+    pub target: Vec<Part>,
+    /// Beside `Host` and `Content-Length`.
+    pub headers: Vec<(String, Vec<Part>)>,
+    pub body: Option<Vec<Part>>,
+    /// Any other status is a failure; empty: 200..=399.
+    pub expect: Vec<RangeInclusive<u16>>,
+    /// What of the answer later commands need.
+    pub captures: Vec<Capture>,
+}
+
+/// A piece of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    Text(String),
+    /// The variable's value, escaped for its place; nothing while it is unset.
+    Var {
+        slot: Slot,
+        hole: Hole,
+    },
+}
+
+/// Something of an answer that becomes a variable's value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capture {
+    pub slot: Slot,
+    pub from: From,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum From {
+    /// A number.
+    Status,
+    /// The first header of this name; an empty text without one.
+    Header(String),
+    /// So many bytes of the body.
+    Body(u32),
+}
+
+impl Call {
+    /// Asks `method` of `target`, and nothing else.
+    pub fn new(service: u16, method: Method, target: Vec<Part>) -> Call {
+        Call {
+            service,
+            method,
+            target,
+            headers: Vec::new(),
+            body: None,
+            expect: Vec::new(),
+            captures: Vec::new(),
+        }
+    }
+
+    /// Is this answer one that was hoped for?
+    pub fn expects(&self, status: u16) -> bool {
+        match &self.expect[..] {
+            [] => (200..=399).contains(&status),
+            ranges => ranges.iter().any(|it| it.contains(&status)),
+        }
+    }
+
+    /// As a report names it: `GET /books?author=${author}`, at most 127 bytes.
+    pub fn first_line(&self, names: &[Box<str>]) -> String {
+        let mut line = format!("{} ", self.method.name());
+        for part in &self.target {
+            match part {
+                Part::Text(text) => line += text,
+                Part::Var { slot, .. } => line += &format!("${{{}}}", names[usize::from(*slot)]),
+            }
+        }
+        while line.len() > 127 {
+            line.pop();
+        }
+        line
+    }
+}
+
+/// Cuts `text` at its variables, `${name}`; `slot` finds the place of each. `$$` is one dollar. Else what is wrong.
+pub fn parts(text: &str, hole: Hole, mut slot: impl FnMut(&str) -> Slot) -> Result<Vec<Part>, String> {
+    let mut parts = Vec::new();
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        plain += before;
+        if let Some(after) = after.strip_prefix('$') {
+            plain.push('$');
+            rest = after;
+            continue;
+        }
+        let name = after.strip_prefix('{').and_then(|it| it.split_once('}')).filter(|it| valid_name(it.0));
+        let Some((name, after)) = name else {
+            return Err(format!(
+                "a $ in \"{text}\" begins no variable; write ${{name}}, or $$ for the sign itself"
+            ));
+        };
+        if !plain.is_empty() {
+            parts.push(Part::Text(std::mem::take(&mut plain)));
+        }
+        parts.push(Part::Var { slot: slot(name), hole });
+        rest = after;
+    }
+    plain += rest;
+    if !plain.is_empty() {
+        parts.push(Part::Text(plain));
+    }
+    Ok(parts)
+}
+
+/// A header as it is written on a command line, `Name: value`, variables in its value. Else what is wrong.
+pub fn header(text: &str, slot: impl FnMut(&str) -> Slot) -> Result<(String, Vec<Part>), String> {
+    let Some((name, value)) = text.split_once(':').filter(|it| is_header_name(it.0)) else {
+        return Err(format!("\"{text}\" is no header; write it as \"Accept: text/html\""));
+    };
+    if !is_one_line(value) {
+        return Err(format!("the header {name} has a line's end or another control character in it"));
+    }
+    for ours in ["Host", "Content-Length", "Transfer-Encoding", "Connection"] {
+        if name.eq_ignore_ascii_case(ours) {
+            return Err(format!("the header {ours} is written by pgdyno itself; leave it out"));
+        }
+    }
+    Ok((name.to_owned(), parts(value.trim(), Hole::Line, slot)?))
+}
+
+/// One request as it is written on a command line, its texts with variables `${name}`.
+#[derive(Clone, Copy, Debug)]
+pub struct Written<'a> {
+    pub method: Method,
+    /// Path and query, percent-encoded but for the variables.
+    pub target: &'a str,
+    /// As [`header`] reads them.
+    pub headers: &'a [String],
+    /// A JSON text, unless a header says otherwise; variables are escaped accordingly.
+    pub body: Option<&'a str>,
+    pub expect: &'a [RangeInclusive<u16>],
+}
+
+impl Program {
+    /// A program of this one request; `variables` are the names that it may use. Else all that is wrong.
+    pub fn of_request(it: &Written<'_>, variables: &[&str]) -> Result<Program, Vec<String>> {
+        let mut names = NameTable::default();
+        let mut mistakes = Vec::new();
+        let mut unknown = Vec::new();
+        let mut slot = |name: &str| {
+            if !variables.contains(&name) && !unknown.iter().any(|it| it == name) {
+                unknown.push(name.to_owned());
+            }
+            names.slot(name)
+        };
+        let target = parts(it.target, Hole::Url, &mut slot).unwrap_or_else(|why| {
+            mistakes.push(why);
+            Vec::new()
+        });
+        let mut headers = Vec::new();
+        for text in it.headers {
+            match header(text, &mut slot) {
+                Ok(it) => headers.push(it),
+                Err(why) => mistakes.push(why),
+            }
+        }
+        let kind = headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type"));
+        let hole = match kind.map(|it| &it.1[..]) {
+            None => Hole::Json,
+            Some([Part::Text(it)]) if it.contains("json") => Hole::Json,
+            Some([Part::Text(it)]) if it.contains("form-urlencoded") => Hole::Url,
+            Some(_) => Hole::Raw,
+        };
+        if kind.is_none() && it.body.is_some() {
+            headers.push(("Content-Type".to_owned(), vec![Part::Text("application/json".to_owned())]));
+        }
+        let body = it.body.and_then(|it| match parts(it, hole, &mut slot) {
+            Ok(parts) => Some(parts),
+            Err(why) => {
+                mistakes.push(why);
+                None
+            }
+        });
+        let undefined = |it: &String| format!("the variable ${{{it}}} is not defined; add -D {it}=value");
+        mistakes.extend(unknown.iter().map(undefined));
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        let expect = it.expect.to_vec();
+        let call = Call { headers, body, expect, ..Call::new(0, it.method, target) };
+        let names = names.finish();
+        let first_line = call.first_line(&names);
+        let command = Command { line: 1, first_line: first_line.clone(), kind: Kind::Http(Box::new(call)) };
+        let script = Script { name: first_line, weight: 1, commands: vec![command] };
+        Ok(Program { scripts: vec![script], names: Arc::new(names) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slots are the names' lengths.
+    fn slot(name: &str) -> Slot {
+        name.len() as Slot
+    }
+
+    #[test]
+    fn texts_with_variables() {
+        let check = |text: &str, expected: &str| {
+            let told = match parts(text, Hole::Url, slot) {
+                Ok(parts) => parts
+                    .iter()
+                    .map(|it| match it {
+                        Part::Text(it) => format!("[{it}]"),
+                        Part::Var { slot, .. } => format!("<{slot}>"),
+                    })
+                    .collect(),
+                Err(why) => why,
+            };
+            assert_eq!(told, expected, "{text}");
+        };
+        check("/books?author=${author}&n=1", "[/books?author=]<6>[&n=1]");
+        check("${a}${bc}", "<1><2>");
+        check("cost: $$5", "[cost: $5]");
+        check("", "");
+        let wrong = |it: &str| {
+            format!("a $ in \"{it}\" begins no variable; write ${{name}}, or $$ for the sign itself")
+        };
+        for text in ["$", "a$b", "${", "${}", "${1}", "${a b}"] {
+            check(text, &wrong(text));
+        }
+    }
+
+    #[test]
+    fn headers() {
+        let check = |text: &str, expected: Result<&str, &str>| {
+            let told = header(text, slot).map(|(name, value)| format!("{name}={value:?}"));
+            assert_eq!(told.as_deref().map_err(String::as_str), expected, "{text}");
+        };
+        check("Accept:  */* ", Ok(r#"Accept=[Text("*/*")]"#));
+        check("X: ${a}", Ok("X=[Var { slot: 1, hole: Line }]"));
+        check("no", Err("\"no\" is no header; write it as \"Accept: text/html\""));
+        check("a b: c", Err("\"a b: c\" is no header; write it as \"Accept: text/html\""));
+        check("A: b\r\nC: d", Err("the header A has a line's end or another control character in it"));
+        check("host: x", Err("the header Host is written by pgdyno itself; leave it out"));
+    }
+}

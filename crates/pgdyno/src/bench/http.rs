@@ -1,0 +1,202 @@
+//! `pgdyno bench --http`: how much does an HTTP service hold?
+
+use super::options::{Http, Options, Seed};
+use super::ready::{self, Asked};
+use super::{COULD_NOT_START, logfile, run_prepared, told_whole};
+use crate::voice::{Trouble, Voice, plain};
+use load::Service;
+use load::driver::Address;
+use load::script::Program;
+use load::script::call::Written;
+use model::Nanos;
+use model::summary::{Hop, Server};
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+use std::time::Duration;
+use wire::http::{Channel, Event, Host, Keep, Method, Part, Request, Url, compile};
+use wire::tls::{Identity, Web};
+use wire::{Template, TemplateBuilder};
+
+/// How long the service may take to answer before the run.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A connection that takes longer to open is given up.
+const CONNECT: Nanos = Nanos::from_secs(30);
+/// Where systems keep the certificates that they trust, as one file of PEM.
+const TRUSTED: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+pub fn run(options: &Options, asked: &Http, voice: &Voice) -> Result<ExitCode, Trouble> {
+    let written = Written {
+        method: asked.method,
+        target: &asked.url.target,
+        headers: &asked.headers,
+        body: asked.body.as_deref(),
+        expect: &asked.expect,
+    };
+    let own = ["client_id", "random_seed", "default_seed", "scale"];
+    let defined: Vec<&str> = options.defines.iter().map(|it| it.0.as_str()).chain(own).collect();
+    let program = match Program::of_request(&written, &defined) {
+        Ok(it) => it,
+        Err(mistakes) => {
+            mistakes.iter().for_each(|it| voice.error(it));
+            return Ok(ExitCode::from(COULD_NOT_START));
+        }
+    };
+    let seed = ready::seed(options.seed, logfile::unix_time())?;
+    if options.seed != (Seed::Time { told: false }) {
+        voice.info(&format!("setting random seed to {seed}"));
+    }
+    let service = Service {
+        tls: tls(asked)?,
+        connect_within: CONNECT,
+        begin_within: asked.begin_within,
+        end_within: asked.end_within,
+        ..Service::plain(&asked.url.host_header())
+    };
+    let (address, server) = meet(&asked.url, &service)?;
+    if !options.json {
+        println!("{}", report::bench::banner(&server.version));
+    }
+    let named = format!("at {}", server.address);
+    let asked = Asked { postgres: None, services: vec![(service, address)] };
+    let prepared = ready::prepare_for(options, program, asked, 1, seed)?;
+    let (summary, complete) = run_prepared(options, prepared, (&server, &named), None, seed, voice)?;
+    Ok(told_whole(options, &summary, complete, voice))
+}
+
+/// The terms on which TLS is spoken, if it is.
+fn tls(asked: &Http) -> Result<Option<Web>, Trouble> {
+    let Url { host: Host::Tcp(name, _), tls: true, .. } = &asked.url else { return Ok(None) };
+    let read = |path: &str| {
+        fs::read(path).map_err(|it| Trouble::new(format!("could not read \"{path}\": {}", plain(&it))))
+    };
+    let roots = match &asked.roots {
+        _ if asked.insecure => None,
+        Some(path) => Some(read(path)?),
+        None => {
+            let named = std::env::var("SSL_CERT_FILE").ok();
+            let known = TRUSTED.iter().map(|it| (*it).to_owned()).find(|it| fs::exists(it).unwrap_or(false));
+            let path = named.or(known).ok_or_else(|| {
+                Trouble::new("this system keeps its trusted certificates in no place that is known")
+                    .hint("name a file, as in --cacert=root.pem, or do without a check by --insecure")
+            })?;
+            Some(read(&path)?)
+        }
+    };
+    let identity = Identity { roots: roots.as_deref(), ..Identity::default() };
+    Web::new(name, &identity).map(Some).map_err(|it| Trouble::new(it.to_string()))
+}
+
+/// Connects once before the run: where the service listens, and how it calls itself.
+fn meet(url: &Url, service: &Service) -> Result<(Address, Server), Trouble> {
+    let shown = match &url.host {
+        Host::Unix(path) => path.clone(),
+        Host::Tcp(..) => url.host_header(),
+    };
+    let failed = |why: &io::Error| {
+        Trouble::new(format!("connection to the service at {shown} failed: {}", plain(why)))
+            .hint("is it running, and does it listen there?")
+    };
+    let (address, mut stream) = connect(&url.host).map_err(|it| failed(&it))?;
+    let (named, protection) = ask(&mut *stream, url, service).map_err(|it| failed(&it))?;
+    let transport = match (&address, protection) {
+        (Address::Unix(_), _) => Hop::UnixSocket,
+        (Address::Tcp(_), None) => Hop::Tcp,
+        (Address::Tcp(_), Some(version)) => Hop::TcpTls { version },
+    };
+    // A service has no database: its reports name none.
+    let version = named.unwrap_or_else(|| "HTTP service".to_owned());
+    Ok((address, Server { version, transport, address: shown, ..Server::default() }))
+}
+
+trait Stream: Read + Write {}
+impl<T: Read + Write> Stream for T {}
+
+fn connect(host: &Host) -> io::Result<(Address, Box<dyn Stream>)> {
+    let (name, port) = match host {
+        Host::Unix(path) => {
+            let stream = UnixStream::connect(path)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            return Ok((Address::Unix(path.into()), Box::new(stream)));
+        }
+        Host::Tcp(name, port) => (name.as_str(), *port),
+    };
+    let found: Vec<SocketAddr> = (name, port).to_socket_addrs()?.collect();
+    let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in found {
+        match TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(stream) => {
+                stream.set_read_timeout(Some(PATIENCE))?;
+                return Ok((Address::Tcp(address), Box::new(stream)));
+            }
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
+/// Asks for the head of what will be asked for: the service's name for itself, and the TLS version.
+fn ask(
+    stream: &mut dyn Stream,
+    url: &Url,
+    service: &Service,
+) -> io::Result<(Option<String>, Option<String>)> {
+    let broken = |it: wire::http::Error| io::Error::new(io::ErrorKind::InvalidData, it.to_string());
+    let keep = Keep { head: true, body: 0 };
+    let request = template(url);
+    let mut channel = Channel::default();
+    let mut input = vec![0; 16 << 10];
+    let ask = |channel: &mut Channel| {
+        channel.request(Method::Head, keep, |out| request.render(out, |_, _| false));
+    };
+    if channel.open(service.tls.as_ref()).map_err(broken)? {
+        ask(&mut channel);
+    }
+    loop {
+        let n = channel.outgoing().len();
+        stream.write_all(channel.outgoing())?;
+        channel.sent(n);
+        let n = stream.read(&mut input)?;
+        if n == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut rest = &input[..n];
+        loop {
+            match channel.receive(&mut rest).map_err(broken)? {
+                Event::More => break,
+                Event::Opened => ask(&mut channel),
+                Event::Response(_) => {
+                    let named = channel.reader().header("server").map(String::from_utf8_lossy);
+                    let version =
+                        channel.protection().map(|it| it.version.trim_start_matches("TLSv").to_owned());
+                    return Ok((named.map(Into::into), version));
+                }
+            }
+        }
+    }
+}
+
+fn template(url: &Url) -> Template {
+    // What is a variable during the run stands here as it is written.
+    let target: String = url.target.replace(['$', '{', '}'], "");
+    let agent = [Part::Text(concat!("pgdyno/", env!("CARGO_PKG_VERSION")))];
+    let mut builder = TemplateBuilder::default();
+    compile::request(
+        &mut builder,
+        &Request {
+            method: Method::Head,
+            target: &[Part::Text(&target)],
+            host: &url.host_header(),
+            headers: &[("User-Agent", &agent)],
+            body: None,
+        },
+    );
+    builder.build()
+}

@@ -1,0 +1,120 @@
+//! From a request to the template of its bytes.
+
+use crate::{Hole, TemplateBuilder};
+
+/// What is to be done with the resource. Source: RFC 9110, section 9.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    #[default]
+    Get,
+    Head,
+    Post,
+    Put,
+    Patch,
+    Delete,
+    Options,
+}
+
+impl Method {
+    pub const ALL: [Method; 7] = [
+        Method::Get,
+        Method::Head,
+        Method::Post,
+        Method::Put,
+        Method::Patch,
+        Method::Delete,
+        Method::Options,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+            Method::Patch => "PATCH",
+            Method::Delete => "DELETE",
+            Method::Options => "OPTIONS",
+        }
+    }
+
+    /// Asked twice, it does what it does once: RFC 9110, section 9.2.2.
+    pub fn is_idempotent(self) -> bool {
+        !matches!(self, Method::Post | Method::Patch)
+    }
+}
+
+/// A piece of a text with variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    Text(&'a str),
+    Arg(u16, Hole),
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub method: Method,
+    /// Path and query as they travel; an empty text is `/`.
+    pub target: &'a [Part<'a>],
+    /// Value of `Host`.
+    pub host: &'a str,
+    /// Beside `Host` and `Content-Length`, which are not to be among them.
+    pub headers: &'a [(&'a str, &'a [Part<'a>])],
+    pub body: Option<&'a [Part<'a>]>,
+}
+
+/// Appends the request, its Content-Length counted when its holes are filled.
+pub fn request(to: &mut TemplateBuilder, request: &Request<'_>) {
+    to.bytes(request.method.name().as_bytes()).bytes(b" ");
+    if request.target.is_empty() {
+        to.bytes(b"/");
+    }
+    parts(to, request.target);
+    to.bytes(b" HTTP/1.1\r\nHost: ").bytes(request.host.as_bytes()).bytes(b"\r\n");
+    for (name, value) in request.headers {
+        to.bytes(name.as_bytes()).bytes(b": ");
+        parts(to, value);
+        to.bytes(b"\r\n");
+    }
+    let Some(body) = request.body else {
+        // What is meant to have a body says so when it has none: RFC 9110, section 8.6.
+        let expected = matches!(request.method, Method::Post | Method::Put | Method::Patch);
+        to.bytes(if expected { b"Content-Length: 0\r\n\r\n" } else { b"\r\n" });
+        return;
+    };
+    to.bytes(b"Content-Length: ");
+    let fixed = body.iter().map(|it| match it {
+        Part::Text(text) => Some(text.len()),
+        Part::Arg(..) => None,
+    });
+    match fixed.sum::<Option<usize>>() {
+        Some(length) => {
+            to.bytes(length.to_string().as_bytes()).bytes(b"\r\n\r\n");
+            parts(to, body);
+        }
+        None => {
+            to.decimal().bytes(b"\r\n\r\n").counted(|to| parts(to, body));
+        }
+    }
+}
+
+fn parts(to: &mut TemplateBuilder, parts: &[Part<'_>]) {
+    for part in parts {
+        match part {
+            Part::Text(text) => to.bytes(text.as_bytes()),
+            Part::Arg(arg, hole) => to.hole(*arg, *hole),
+        };
+    }
+}
+
+/// May a header be called so? RFC 9110, section 5.6.2.
+pub fn is_header_name(name: &str) -> bool {
+    let token = |it: u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&it);
+    !name.is_empty() && name.bytes().all(token)
+}
+
+/// May this be within a header's value, or within a request's target? Whoever can write line ends there writes headers.
+pub fn is_one_line(text: &str) -> bool {
+    text.bytes().all(|it| it == b'\t' || (it >= b' ' && it != 0x7f))
+}

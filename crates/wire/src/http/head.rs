@@ -1,0 +1,172 @@
+//! What does the head of an answer say about what follows it?
+
+use super::{Error, Method};
+use httparse::{Header, ParserConfig, Status};
+use std::mem::MaybeUninit;
+
+/// The longest head that is read: status line, headers and the empty line, in bytes.
+pub const HEAD_MAX: usize = 64 << 10;
+/// More headers than these are refused.
+const HEADERS_MAX: usize = 256;
+
+/// What is to be known of a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub status: u16,
+    pub framing: Framing,
+    /// The connection carries no further request after this answer.
+    pub close: bool,
+}
+
+/// How the end of a body is found. Source: RFC 9112, section 6.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// Bytes; 0 where there is no body.
+    Length(u64),
+    Chunked,
+    /// The server closes the connection.
+    UntilClose,
+}
+
+/// Reads a head at the front of `input`: it and its length, `None` if `input` ends within it.
+pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>, Error> {
+    let mut response = httparse::Response::new(&mut []);
+    let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
+    let parsed = config().parse_response_with_uninit_headers(&mut response, input, &mut headers);
+    let length = match parsed {
+        Ok(Status::Complete(length)) => length,
+        Ok(Status::Partial) => return Ok(None),
+        Err(httparse::Error::TooManyHeaders) => return Err(Error::HeadTooLong),
+        Err(_) => return Err(Error::Head),
+    };
+    if length > HEAD_MAX {
+        return Err(Error::HeadTooLong);
+    }
+    let status = response.code.ok_or(Error::Head)?;
+    if !(100..=599).contains(&status) {
+        return Err(Error::Head);
+    }
+    let old = response.version != Some(1);
+    let said = Said::of(response.headers)?;
+    // Whether it may be used again: RFC 9112, section 9.3.
+    let close = said.close || (old && !said.keep_alive);
+    let head = |framing, close| Ok(Some((Head { status, framing, close }, length)));
+    match said {
+        _ if method == Method::Head || status < 200 || status == 204 || status == 304 => {
+            head(Framing::Length(0), close)
+        }
+        // HTTP/1.0 knows no Transfer-Encoding: what came on the way is not to be trusted.
+        Said { encoded: true, .. } if old => head(Framing::UntilClose, true),
+        // Both: an attempt to have us and someone between see different answers.
+        Said { chunked: true, length, .. } => head(Framing::Chunked, close || length.is_some()),
+        Said { encoded: true, .. } => head(Framing::UntilClose, true),
+        Said { length: Some(length), .. } => head(Framing::Length(length), close),
+        _ => head(Framing::UntilClose, true),
+    }
+}
+
+/// The value of the first header called `name` in a complete head.
+pub(super) fn header<'a>(head: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let mut response = httparse::Response::new(&mut []);
+    let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
+    config().parse_response_with_uninit_headers(&mut response, head, &mut headers).ok()?;
+    response.headers.iter().find(|it| it.name.eq_ignore_ascii_case(name)).map(|it| it.value)
+}
+
+fn config() -> ParserConfig {
+    let mut config = ParserConfig::default();
+    // A recipient replaces each line's folding by blanks: RFC 9112, section 5.2.
+    config.allow_obsolete_multiline_headers_in_responses(true);
+    config
+}
+
+/// What the headers that matter say.
+#[derive(Default)]
+struct Said {
+    length: Option<u64>,
+    /// There is a Transfer-Encoding, and its last is `chunked`.
+    encoded: bool,
+    chunked: bool,
+    close: bool,
+    keep_alive: bool,
+}
+
+impl Said {
+    fn of(headers: &[Header<'_>]) -> Result<Said, Error> {
+        let mut said = Said::default();
+        for Header { name, value } in headers {
+            let is = |it: &str| name.eq_ignore_ascii_case(it);
+            // By length first: most headers are none of ours.
+            match name.len() {
+                14 if is("content-length") => {
+                    for one in items(value) {
+                        let length = number(one).ok_or(Error::Length)?;
+                        if said.length.is_some_and(|it| it != length) {
+                            return Err(Error::Length);
+                        }
+                        said.length = Some(length);
+                    }
+                    said.length.ok_or(Error::Length)?;
+                }
+                17 if is("transfer-encoding") => {
+                    for one in items(value) {
+                        if said.chunked {
+                            return Err(Error::Encoding);
+                        }
+                        said.encoded = true;
+                        said.chunked = one.eq_ignore_ascii_case(b"chunked");
+                    }
+                    if !said.encoded {
+                        return Err(Error::Encoding);
+                    }
+                }
+                10 if is("connection") => {
+                    for one in items(value) {
+                        said.close |= one.eq_ignore_ascii_case(b"close");
+                        said.keep_alive |= one.eq_ignore_ascii_case(b"keep-alive");
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(said)
+    }
+}
+
+/// The members of a list: RFC 9110, section 5.6.1.
+fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|it| *it == b',').map(<[u8]>::trim_ascii).filter(|it| !it.is_empty())
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    let digit = |it: &u8| it.is_ascii_digit().then(|| u64::from(it - b'0'));
+    let number = |sum: u64, it: &u8| sum.checked_mul(10)?.checked_add(digit(it)?);
+    if digits.is_empty() { None } else { digits.iter().try_fold(0, number) }
+}
+
+/// Finds the empty line that ends a head, byte by byte: for a head that comes in pieces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Within a line.
+    #[default]
+    Within,
+    /// After a line's end.
+    Line,
+    /// After a line's end and a carriage return.
+    Return,
+}
+
+impl Ending {
+    /// How many of these bytes belong to the head, if it ends among them.
+    pub fn find(&mut self, bytes: &[u8]) -> Option<usize> {
+        for (i, byte) in bytes.iter().enumerate() {
+            *self = match (*self, byte) {
+                (Ending::Within, b'\n') => Ending::Line,
+                (Ending::Line, b'\r') => Ending::Return,
+                (Ending::Line | Ending::Return, b'\n') => return Some(i + 1),
+                _ => Ending::Within,
+            };
+        }
+        None
+    }
+}

@@ -1,0 +1,19 @@
+//! HTTP/1.1, seen from a client. Sources: RFC 9110 (what it means), RFC 9112 (how it is framed).
+//!
+//! One request at a time on each connection, answered before the next leaves. Bodies are drained without being copied;
+//! what a compressed body says is nobody's business here, only its length.
+
+mod body;
+mod channel;
+pub mod compile;
+mod error;
+mod head;
+mod reader;
+mod url;
+
+pub use channel::{Channel, Event};
+pub use compile::{Method, Part, Request};
+pub use error::Error;
+pub use head::HEAD_MAX;
+pub use reader::{Keep, Reader, Response};
+pub use url::{Host, Url};

@@ -1,0 +1,197 @@
+//! What has the server answered so far?
+//!
+//! On plain bytes; what they travel in is the channel's matter.
+
+use super::body::{Body, Drained};
+use super::head::{self, Ending, HEAD_MAX, Head};
+use super::{Error, Method};
+
+/// Interim answers (1xx) to one request; a server sends one, or a few hints.
+const INTERIM_MAX: u8 = 16;
+/// What a buffer may keep from one answer to the next, in bytes.
+const SPARE: usize = 4 << 10;
+
+/// Reads answers, one for each request.
+#[derive(Debug, Default)]
+pub struct Reader {
+    stage: Stage,
+    method: Method,
+    keep: Keep,
+    interim: u8,
+    /// A head that came in pieces, as far as it came; then what is kept of a head.
+    head: Vec<u8>,
+    ending: Ending,
+    /// What is kept of a body.
+    body: Vec<u8>,
+    /// Bytes of the body so far.
+    length: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// Nothing was asked.
+    #[default]
+    Idle,
+    /// Asked, and not one byte came.
+    Asked,
+    /// Within a head, or between an interim answer and the next.
+    Head,
+    Body(Head, Body),
+}
+
+/// What of an answer is kept for whoever wants to look at it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    pub head: bool,
+    /// So many bytes of the body.
+    pub body: u32,
+}
+
+/// An answer came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// 101, or 200..=599.
+    pub status: u16,
+    /// Bytes of the body, as they came: without the framing of chunks.
+    pub length: u64,
+    /// The connection carries no further request.
+    pub close: bool,
+}
+
+impl Reader {
+    /// A request leaves, after the last one's answer.
+    pub fn ask(&mut self, method: Method, keep: Keep) {
+        (self.stage, self.method, self.keep, self.interim) = (Stage::Asked, method, keep, 0);
+        self.forget();
+    }
+
+    /// Takes what it can from `input`: the answer when it has ended, else `None`, and then all was taken.
+    #[inline]
+    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Response>, Error> {
+        loop {
+            match &mut self.stage {
+                Stage::Idle if input.is_empty() => return Ok(None),
+                Stage::Idle => return Err(Error::Surplus),
+                Stage::Asked | Stage::Head => {
+                    let Some(head) = self.head(input)? else { return Ok(None) };
+                    if head.status < 200 && head.status != 101 {
+                        self.interim += 1;
+                        if self.interim > INTERIM_MAX {
+                            return Err(Error::Interim);
+                        }
+                        self.forget();
+                    } else {
+                        let head = Head { close: head.close || head.status == 101, ..head };
+                        self.stage = Stage::Body(head, Body::new(head.framing));
+                    }
+                }
+                Stage::Body(head, body) => {
+                    let (data, ended) = match body.drain(input)? {
+                        Drained::More => return Ok(None),
+                        Drained::Data(data) => (data, None),
+                        Drained::Ended(data) => (data, Some(*head)),
+                    };
+                    self.length += data.len() as u64;
+                    let room = (self.keep.body as usize).saturating_sub(self.body.len());
+                    if room > 0 {
+                        self.body.extend_from_slice(&data[..data.len().min(room)]);
+                    }
+                    if let Some(head) = ended {
+                        return Ok(Some(self.end(head)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The server has closed its side: the answer, if that is how it ends.
+    pub fn closed(&mut self) -> Option<Response> {
+        match self.stage {
+            Stage::Body(head, Body::UntilClose) => Some(self.end(head)),
+            _ => None,
+        }
+    }
+
+    /// An answer is awaited.
+    pub fn is_asked(&self) -> bool {
+        self.stage != Stage::Idle
+    }
+
+    /// An answer is awaited, and has begun to come.
+    pub fn has_begun(&self) -> bool {
+        !matches!(self.stage, Stage::Idle | Stage::Asked)
+    }
+
+    /// A header of the last answer; `None` if it was not kept.
+    pub fn header(&self, name: &str) -> Option<&[u8]> {
+        head::header(&self.head, name)
+    }
+
+    /// The beginning of the last answer's body, as much as was to be kept.
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Bytes on the heap.
+    pub fn memory(&self) -> usize {
+        self.head.capacity() + self.body.capacity()
+    }
+
+    fn end(&mut self, head: Head) -> Response {
+        self.stage = Stage::Idle;
+        Response { status: head.status, length: self.length, close: head.close }
+    }
+
+    /// Empties what was kept of the last answer, and frees what was large.
+    fn forget(&mut self) {
+        for buffer in [&mut self.head, &mut self.body] {
+            buffer.clear();
+            if buffer.capacity() > SPARE.max(self.keep.body as usize) {
+                *buffer = Vec::new();
+            }
+        }
+        (self.length, self.ending) = (0, Ending::default());
+    }
+
+    #[inline]
+    fn head(&mut self, input: &mut &[u8]) -> Result<Option<Head>, Error> {
+        let Some(&first) = input.first() else { return Ok(None) };
+        if self.head.is_empty() {
+            if first != b'H' {
+                return Err(Error::Head);
+            }
+            self.stage = Stage::Head;
+            // Nearly always a head comes in one piece.
+            if let Some((head, length)) = head::read(input, self.method)? {
+                if self.keep.head {
+                    self.head.extend_from_slice(&input[..length]);
+                }
+                *input = &input[length..];
+                return Ok(Some(head));
+            }
+        }
+        let room = HEAD_MAX - self.head.len();
+        let piece = &input[..input.len().min(room)];
+        let ended = self.ending.find(piece);
+        self.head.extend_from_slice(&piece[..ended.unwrap_or(piece.len())]);
+        if !starts(&self.head) {
+            return Err(Error::Head);
+        }
+        let Some(length) = ended else {
+            *input = &input[piece.len()..];
+            return if self.head.len() < HEAD_MAX { Ok(None) } else { Err(Error::HeadTooLong) };
+        };
+        *input = &input[length..];
+        let (head, _) = head::read(&self.head, self.method)?.ok_or(Error::Head)?;
+        if !self.keep.head {
+            self.head.clear();
+        }
+        Ok(Some(head))
+    }
+}
+
+/// Whether it may become a head.
+fn starts(head: &[u8]) -> bool {
+    let must = b"HTTP/1.";
+    head.iter().zip(must).all(|(is, must)| is == must)
+}
