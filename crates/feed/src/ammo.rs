@@ -290,7 +290,6 @@ mod tests {
             "line 1: the request behind it has no end of its headers, an empty line",
         );
         check(Form::Raw, "20\nGET / HTTP/1.1\nno\n\n\n", "line 1: the request behind it has a header \"no\"");
-        check(
         let split = "GET / HTTP/1.1\r\nA: b\rC: d\r\n\r\n";
         check(
             Form::Raw,
