@@ -19,6 +19,7 @@ pub mod rule;
 pub mod strategy;
 mod summary;
 mod tally;
+pub mod totals;
 mod validity;
 
 pub use aggregate::Aggregates;

@@ -77,6 +77,22 @@ impl Latency {
         self.count() - self.histogram.count_between(0, limit.0).min(self.count())
     }
 
+    /// For each of these ascending bounds, how many samples do not exceed it; exact where a bound is the last nanosecond
+    /// that the histogram cannot tell from those below it, as `n · 2^k − 1` is for n ≤ 1024.
+    pub fn at_most(&self, bounds: &[Nanos]) -> Vec<u64> {
+        let mut counts = vec![0; bounds.len()];
+        for it in self.histogram.iter_recorded() {
+            let first = bounds.partition_point(|bound| bound.0 < it.value_iterated_to());
+            if let Some(count) = counts.get_mut(first) {
+                *count += it.count_at_value();
+            }
+        }
+        for n in 1..counts.len() {
+            counts[n] += counts[n - 1];
+        }
+        counts
+    }
+
     /// `None` without samples.
     pub fn mean(&self) -> Option<Nanos> {
         (self.count() > 0).then(|| Nanos((self.sum / u128::from(self.count())) as u64))

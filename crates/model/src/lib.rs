@@ -20,6 +20,7 @@ mod schedule;
 pub mod stop;
 pub mod summary;
 mod time;
+pub mod totals;
 
 pub use histogram::{Damaged, Latency, Packed, Packer};
 pub use interval::{Cell, Effort, Failures, Interval, Statement};

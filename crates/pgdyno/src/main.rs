@@ -9,6 +9,7 @@ mod export;
 mod init;
 mod measure;
 mod mistakes;
+mod prometheus;
 mod run;
 mod runs;
 mod schedule;

@@ -17,6 +17,7 @@ pub mod page;
 pub mod plot;
 pub mod preview;
 pub mod progress;
+pub mod prometheus;
 
 /// The whole summary as one JSON document. Names that end in `_ns` are nanoseconds.
 pub fn json(it: &model::Summary) -> String {

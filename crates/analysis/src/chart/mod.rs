@@ -34,8 +34,7 @@ impl Charting {
         self.delivered.push(rate(it.cells.iter().map(|it| it.ok - it.late).sum()));
         let mut all = Latency::new();
         it.cells.iter().for_each(|it| all.merge(&it.response));
-        let [p50, p90, p99, p999] =
-            [0.5, 0.9, 0.99, 0.999].map(|q| all.quantile(q).map(Nanos::as_secs_f64));
+        let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|q| all.quantile(q).map(Nanos::as_secs_f64));
         self.quantiles.push([p50, p90, p99, p999, all.max().map(Nanos::as_secs_f64)]);
     }
 
@@ -54,7 +53,8 @@ impl Charting {
             TrackKind::Max,
         ];
         let quantiles = what.into_iter().enumerate();
-        let quantiles = quantiles.map(|(n, what)| track(what, self.quantiles.iter().map(|it| it[n]).collect()));
+        let quantiles =
+            quantiles.map(|(n, what)| track(what, self.quantiles.iter().map(|it| it[n]).collect()));
         let rates = vec![
             track(TrackKind::Offered, self.offered.clone()),
             track(TrackKind::Delivered, self.delivered.clone()),

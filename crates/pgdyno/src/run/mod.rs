@@ -7,10 +7,11 @@ pub mod result;
 mod screen;
 mod show;
 pub mod trial;
-mod watch;
+pub mod watch;
 pub mod workload;
 
 use crate::check;
+use crate::prometheus::{Asked as Scraped, Endpoint};
 use crate::stand::ways::quoted;
 use crate::voice::{Trouble, Voice, plain};
 use analysis::strategy::Sweep;
@@ -52,6 +53,8 @@ struct Args {
     /// Exit with status 3 when a trial is invalid
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    scraped: Scraped,
 }
 
 /// The run could not start, or nothing was measured.
@@ -87,15 +90,19 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
         Err(refused) => return Ok(refused.tell("pgdyno run")),
     };
     let interrupted = on_interrupt()?;
+    let endpoint = args.scraped.endpoint(&plan.experiment)?;
     let show = Show::new(&plan, &En);
     show.begins();
+    if let Some(it) = &endpoint {
+        show.scraped(it.url());
+    }
     check::remarks(&plan).iter().for_each(|it| show.remark(it));
     let writer = create(args, &plan.experiment)?;
     on_request(writer.path(), Arc::clone(&interrupted))?;
     let lab = Lab::start(Arc::clone(&interrupted))?;
-    let mut bench = Bench { lab, writer, interrupted, show };
+    let mut bench = Bench { lab, writer, interrupted, show, endpoint };
     let statuses = bench.all(&plan.experiment);
-    let Bench { lab, writer, interrupted, show } = bench;
+    let Bench { lab, writer, interrupted, show, .. } = bench;
     drop(lab);
     let trouble = writer.trouble().map(trouble);
     let status = match (&trouble, interrupted.load(Ordering::Relaxed)) {
@@ -118,6 +125,7 @@ struct Bench {
     writer: Writer,
     interrupted: Arc<AtomicBool>,
     show: Show,
+    endpoint: Option<Endpoint>,
 }
 
 /// What matters of a trial for the program's end.
@@ -142,6 +150,11 @@ impl Bench {
             let cell = &experiment.cells[next.cell];
             let position = ended.len();
             self.show.trial(position, next.cell);
+            if let Some(it) = &mut self.endpoint {
+                let operations = cell.setup.operations.iter().map(|it| it.name.clone()).collect();
+                let cell = self.show.cell(next.cell).to_owned();
+                it.trial(cell, next.repetition, operations);
+            }
             let seed = experiment.seed.wrapping_add(next.repetition.into());
             let ready = match &missing[next.cell] {
                 Some(why) => Err(Hindrance::Unavailable(why.clone())),
@@ -165,6 +178,9 @@ impl Bench {
                 Err(why) => hindered(why),
             };
             self.show.ended(&end.0);
+            if let Some(it) = &self.endpoint {
+                it.ended(end.0.status.name());
+            }
             self.writer.end_trial(id, end.1);
             ended.push(end.0);
             if self.interrupted.load(Ordering::Relaxed) || self.writer.trouble().is_some() {
@@ -177,9 +193,12 @@ impl Bench {
     fn measure(&mut self, setup: &Setup, seed: u64, id: TrialId) -> (Ended, End) {
         let rows = setup.dataset.as_ref().map(|it| stack::dataset::rows(&it.content));
         let asked = Asked { setup, seed, rows };
-        let show = &mut self.show;
+        let (show, endpoint) = (&mut self.show, &self.endpoint);
         let done = trial::run(asked, &mut self.lab, (&self.writer, id), &self.interrupted, &mut |it| {
             show.seen(it);
+            if let Some(endpoint) = endpoint {
+                endpoint.seen(it);
+            }
         });
         let done = match done {
             Ok(it) => it,

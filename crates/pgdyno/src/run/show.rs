@@ -89,6 +89,15 @@ impl Show {
         self.screen.whole(self.lang.run_begins(trials, cells, seed, self.ahead.into()));
     }
 
+    pub fn scraped(&self, url: &str) {
+        self.screen.whole(self.lang.run_scraped(url));
+    }
+
+    /// What a cell is called.
+    pub fn cell(&self, cell: usize) -> &str {
+        &self.cells[cell].name
+    }
+
     pub fn remark(&self, it: &str) {
         self.screen.whole(self.lang.run_note(it));
     }

@@ -75,6 +75,11 @@ pub fn text(status: StatusCode, line: &str) -> Answer {
     base(status, "text/plain; charset=utf-8", NOTHING, content)
 }
 
+/// As `kind`, which no browser is to run.
+pub fn plain(kind: &'static str, content: Bytes) -> Answer {
+    base(StatusCode::OK, kind, NOTHING, Content::Whole(content))
+}
+
 pub fn json(content: Bytes) -> Answer {
     base(StatusCode::OK, "application/json", NOTHING, Content::Whole(content))
 }

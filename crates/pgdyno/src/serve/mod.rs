@@ -3,11 +3,11 @@
 //! The server reads only the files of runs, on two threads of the lowest priority: whoever looks, and however slowly, the
 //! load does not notice.
 
-mod answer;
-mod guard;
+pub mod answer;
+pub mod guard;
 mod path;
 mod patient;
-mod server;
+pub mod server;
 mod shelf;
 mod site;
 
@@ -110,7 +110,12 @@ impl Server {
         }
         let guard = Guard::new(address, host, token).map_err(could_not)?;
         let desk = Desk::start(dir.to_owned()).map_err(could_not)?;
-        server::start(listener, Arc::new(Site::new(guard, desk))).map_err(could_not)?;
+        let site = Arc::new(Site::new(guard, desk));
+        let answer = move |request| {
+            let site = Arc::clone(&site);
+            async move { site.answer(request).await }
+        };
+        server::start(listener, "page", answer).map_err(could_not)?;
         let name = host.map_or_else(|| guard::named(address.ip()), str::to_owned);
         Ok(Server { url: format!("http://{name}:{}/", address.port()) })
     }

@@ -3,16 +3,18 @@
 //! One thread of the lowest priority serves all browsers; [`super::shelf`] reads. Nobody can hold what others need: a head
 //! must arrive in time, what is sent must be taken in time, and where too many are connected the one who came first goes.
 
+use super::answer::Answer;
 use super::patient::Patient;
-use super::site::Site;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::future::Future;
 use std::io;
 use std::net::TcpListener;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -27,18 +29,27 @@ const STALL: Duration = Duration::from_secs(30);
 const HEAD_BYTES: usize = 32 << 10;
 const HEAD_FIELDS: usize = 100;
 
-/// Serves `site` on a thread of its own, until the program ends.
-pub fn start(listener: TcpListener, site: Arc<Site>) -> io::Result<()> {
+/// Serves whoever connects on a thread of its own, until the program ends. `answer` must not take long: it is everybody's
+/// thread.
+pub fn start<F, A>(listener: TcpListener, thread: &str, answer: F) -> io::Result<()>
+where
+    F: Fn(Request<Incoming>) -> A + Clone + Send + 'static,
+    A: Future<Output = Answer> + Send + 'static,
+{
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
-    thread::Builder::new().name("page".to_owned()).spawn(move || {
+    thread::Builder::new().name(thread.to_owned()).spawn(move || {
         super::lowest_priority();
-        runtime.block_on(accept(listener, site));
+        runtime.block_on(accept(listener, answer));
     })?;
     Ok(())
 }
 
-async fn accept(listener: TcpListener, site: Arc<Site>) {
+async fn accept<F, A>(listener: TcpListener, answer: F)
+where
+    F: Fn(Request<Incoming>) -> A + Clone + Send + 'static,
+    A: Future<Output = Answer> + Send + 'static,
+{
     let listener =
         tokio::net::TcpListener::from_std(listener).expect("it is a socket, and we are in the runtime");
     let mut connected: VecDeque<JoinHandle<()>> = VecDeque::new();
@@ -54,14 +65,18 @@ async fn accept(listener: TcpListener, site: Arc<Site>) {
         }
         // Else each event of a stream would wait for the acknowledgement of the one before.
         let _ = stream.set_nodelay(true);
-        connected.push_back(tokio::spawn(serve(Patient::new(stream, STALL), Arc::clone(&site))));
+        connected.push_back(tokio::spawn(serve(Patient::new(stream, STALL), answer.clone())));
     }
 }
 
-async fn serve(stream: Patient, site: Arc<Site>) {
+async fn serve<F, A>(stream: Patient, answer: F)
+where
+    F: Fn(Request<Incoming>) -> A,
+    A: Future<Output = Answer>,
+{
     let service = service_fn(move |request| {
-        let site = Arc::clone(&site);
-        async move { Ok::<_, Infallible>(site.answer(request).await) }
+        let answer = answer(request);
+        async { Ok::<_, Infallible>(answer.await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())

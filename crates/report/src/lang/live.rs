@@ -10,6 +10,8 @@ pub trait LiveWords {
     fn run_begins(&self, trials: usize, cells: usize, seed: u64, lasting: Nanos) -> String;
     /// Something that the reader should know of the experiment.
     fn run_note(&self, it: &str) -> String;
+    /// Where a Prometheus finds it.
+    fn run_scraped(&self, url: &str) -> String;
     /// The run ended before its time.
     fn run_broken_off(&self, why: &str) -> String;
     /// The last line: where it is kept.

@@ -167,8 +167,8 @@ $ pgdyno run
 a line that takes more than on
 e row of this
 terminal
-███░░░  1/2  about 9 s left
-transaction, 125 of many: bui…
+████░░░░  1/2  about 9 s left
+transaction, 125 of many: bu…
 
 ",
     );

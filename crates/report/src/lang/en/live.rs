@@ -17,6 +17,10 @@ impl LiveWords for En {
         format!("note: {it}")
     }
 
+    fn run_scraped(&self, url: &str) -> String {
+        format!("a Prometheus can scrape {url}")
+    }
+
     fn run_broken_off(&self, why: &str) -> String {
         format!("the run was broken off: {why}")
     }

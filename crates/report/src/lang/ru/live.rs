@@ -23,6 +23,10 @@ impl LiveWords for Ru {
         format!("примечание: {it}")
     }
 
+    fn run_scraped(&self, url: &str) -> String {
+        format!("Prometheus может забирать показатели с {url}")
+    }
+
     fn run_broken_off(&self, why: &str) -> String {
         format!("прогон оборвался: {why}")
     }

@@ -1,0 +1,147 @@
+//! What has a run counted since it began, over all of its trials?
+
+use model::totals::{Buckets, OF_LAG, OF_TIME, Totals, Trial};
+use model::{Failures, Latency, Tick};
+use std::collections::BTreeMap;
+
+/// Of a run that has not begun.
+pub fn none() -> Totals {
+    Totals { send_lag: Buckets::new(OF_LAG), backlog_wait: Buckets::new(OF_TIME), ..Totals::default() }
+}
+
+/// A trial begins with these operations: they are counted from 0, before the first of them has ended.
+pub fn begin(totals: &mut Totals, trial: Trial, operations: &[String]) {
+    totals.trial = Some(trial);
+    for name in operations {
+        totals.operations.entry(name.clone()).or_default();
+    }
+}
+
+/// Adds one second. `operations`: their names, in the order of the mix. `probe`: which one a series belongs to; what
+/// belongs to none is left out.
+pub fn add(
+    totals: &mut Totals,
+    tick: &Tick,
+    operations: &[String],
+    probe: &dyn Fn(&str) -> Option<&'static str>,
+) {
+    let it = &tick.interval;
+    for (name, cell) in operations.iter().zip(&it.cells) {
+        let operation = totals.operations.entry(name.clone()).or_default();
+        operation.ok += cell.ok;
+        operation.failed += cell.failed.total();
+        operation.unknown += cell.unknown.total();
+        operation.dropped += cell.dropped;
+        pour(&mut operation.response, &cell.response);
+        pour(&mut operation.service, &cell.service);
+        count(&mut totals.failures, &cell.failed);
+        count(&mut totals.failures, &cell.unknown);
+    }
+    count(&mut totals.refused, &it.refused);
+    pour(&mut totals.send_lag, &it.send_lag);
+    pour(&mut totals.backlog_wait, &it.backlog_wait);
+    totals.in_flight = tick.in_flight;
+    for it in &tick.samples {
+        let Some(probe) = probe(&it.series) else { continue };
+        let told = totals.told.entry((it.node.to_string(), probe)).or_default();
+        if it.at < told.at {
+            continue;
+        }
+        // An answer is whole: what it does not tell any more is no more.
+        if it.at > told.at {
+            told.values.clear();
+            told.at = it.at;
+        }
+        told.values.insert((it.series.to_string(), it.label.to_string()), it.value);
+    }
+}
+
+/// A trial is over: what was of the moment is gone.
+pub fn calm(totals: &mut Totals) {
+    totals.trial = None;
+    totals.in_flight = 0;
+    totals.told.clear();
+}
+
+fn pour(into: &mut Buckets, it: &Latency) {
+    if it.count() == 0 {
+        return;
+    }
+    into.at_most.iter_mut().zip(it.at_most(into.bounds)).for_each(|(all, more)| *all += more);
+    into.count += it.count();
+    into.sum += it.sum();
+}
+
+fn count(into: &mut BTreeMap<String, u64>, it: &Failures) {
+    let other = (it.other() > 0).then(|| ("other".to_owned(), it.other()));
+    let named = it.iter().map(|(code, n)| (code.to_string(), n));
+    named.chain(other).for_each(|(code, n)| *into.entry(code).or_default() += n);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Code, Interval, Nanos, Sample};
+
+    fn tick(samples: &[(u64, &'static str, &'static str, f64)]) -> Tick {
+        let mut interval = Interval::new(&[0, 0]);
+        let cell = &mut interval.cells[1];
+        (cell.ok, cell.dropped) = (3, 2);
+        cell.failed.add(Code::SqlState(*b"40001"), 1);
+        cell.unknown.add(Code::RESET, 4);
+        cell.unknown.add_other(5);
+        [50, 500, 5_000_000].iter().for_each(|it| cell.response.record(Nanos::from_micros(*it)));
+        interval.refused.add(Code::REFUSED, 6);
+        interval.send_lag.record(Nanos::from_micros(3));
+        let sample = |&(at, series, label, value): &(u64, &'static str, &'static str, f64)| {
+            let (at, node) = (Nanos::from_millis(at), "pg".into());
+            Sample { at, node, series: series.into(), label: label.into(), value }
+        };
+        Tick { second: 0, interval, in_flight: 7, samples: samples.iter().map(sample).collect() }
+    }
+
+    #[test]
+    fn what_is_counted_only_grows() {
+        let names = ["read".to_owned(), "write".to_owned()];
+        let mut totals = none();
+        begin(&mut totals, Trial { cell: "a".to_owned(), repetition: 0 }, &names);
+        assert_eq!(totals.operations["write"].ok, 0, "known before it is counted");
+        for round in 1..=3 {
+            add(&mut totals, &tick(&[]), &names, &|_| None);
+            let write = &totals.operations["write"];
+            let counts = (write.ok, write.failed, write.unknown, write.dropped);
+            assert_eq!(counts, (3 * round, round, 9 * round, 2 * round));
+            assert_eq!((write.response.count, write.service.count), (3 * round, 0));
+            assert_eq!(write.response.sum, u128::from(round) * 5_000_550_000);
+            // 98 µs, 786 µs, and beyond 4.3 s.
+            let at_most = |n: usize| write.response.at_most[n];
+            assert_eq!([at_most(0), at_most(6), at_most(31), at_most(39)], [1, 2, 2, 3].map(|it| it * round));
+            let codes: Vec<(&str, u64)> = totals.failures.iter().map(|it| (it.0.as_str(), *it.1)).collect();
+            assert_eq!(codes, [("40001", round), ("net 104", 4 * round), ("other", 5 * round)]);
+            assert_eq!((totals.refused["net 111"], totals.send_lag.count), (6 * round, round));
+            assert_eq!((totals.operations["read"].ok, totals.in_flight), (0, 7));
+            calm(&mut totals);
+            assert_eq!((totals.in_flight, totals.operations["write"].ok), (0, 3 * round));
+        }
+    }
+
+    #[test]
+    fn an_answer_replaces_the_one_before() {
+        let mut totals = none();
+        let probe = |it: &str| (it != "strange").then_some("activity");
+        let mut told = |samples: &[(u64, &'static str, &'static str, f64)]| -> Vec<(String, String, f64)> {
+            add(&mut totals, &tick(samples), &[], &probe);
+            let told = totals.told.values().flat_map(|it| it.values.clone());
+            told.map(|((series, label), value)| (series, label, value)).collect()
+        };
+        let is = |series: &str, label: &str, value| (series.to_owned(), label.to_owned(), value);
+        let first =
+            told(&[(100, "sessions", "active", 4.0), (100, "used", "", 4.0), (100, "strange", "", 1.0)]);
+        assert_eq!(first, [is("sessions", "active", 4.0), is("used", "", 4.0)]);
+        // Nobody is active any more: that is not told, and must not stand.
+        assert_eq!(told(&[(200, "used", "", 3.0)]), [is("used", "", 3.0)]);
+        assert_eq!(told(&[(150, "used", "", 9.0)]), [is("used", "", 3.0)], "too late");
+        calm(&mut totals);
+        assert!(totals.told.is_empty());
+    }
+}

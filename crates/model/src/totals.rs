@@ -1,0 +1,126 @@
+//! What has a run counted since it began?
+
+use crate::Nanos;
+use std::collections::BTreeMap;
+
+/// Over all trials of a run. What is counted never falls; what is of the moment is gone between trials.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// By name.
+    pub operations: BTreeMap<String, Operation>,
+    /// Failed and unknown transactions by code; `other` for codes beyond the first sixteen of a second.
+    pub failures: BTreeMap<String, u64>,
+    /// Connections that were refused, by code.
+    pub refused: BTreeMap<String, u64>,
+    pub send_lag: Buckets,
+    pub backlog_wait: Buckets,
+    /// Trials that are over, by what became of them: `complete`, `stopped`, …
+    pub trials: BTreeMap<&'static str, u64>,
+    /// While a trial is set up or measured.
+    pub trial: Option<Trial>,
+    /// Sent and not yet answered.
+    pub in_flight: u64,
+    /// What the probes told last, by node and probe.
+    pub told: BTreeMap<(String, &'static str), Told>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// `transaction, 125`; of foreign origin.
+    pub cell: String,
+    pub repetition: u32,
+}
+
+/// One operation of the mix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation {
+    pub ok: u64,
+    pub failed: u64,
+    pub unknown: u64,
+    pub dropped: u64,
+    /// Of `ok` transactions.
+    pub response: Buckets,
+    pub service: Buckets,
+}
+
+/// A distribution of durations, by fixed bounds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Buckets {
+    /// Ascending.
+    pub bounds: &'static [Nanos],
+    /// By bound: how many do not exceed it.
+    pub at_most: Vec<u64>,
+    pub count: u64,
+    /// In nanoseconds.
+    pub sum: u128,
+}
+
+/// One answer of a probe.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    pub at: Nanos,
+    /// By series and label.
+    pub values: BTreeMap<(String, String), f64>,
+}
+
+/// Of response and service time: 98 µs to 69 s, two to each doubling.
+pub const OF_TIME: &[Nanos] = &steps::<40>(16, true);
+/// Of the generator's own lateness: 1 µs to 1.1 s, one to each doubling.
+pub const OF_LAG: &[Nanos] = &steps::<21>(10, false);
+
+/// `2^from − 1` and on, doubling; `halves`: `1.5 · 2^from − 1` and on, with one between. The last nanoseconds that a
+/// histogram of ours cannot tell from those below them, so that what is counted is exact.
+const fn steps<const N: usize>(from: u32, halves: bool) -> [Nanos; N] {
+    let mut all = [Nanos::ZERO; N];
+    let mut n = 0;
+    while n < N {
+        all[n] = match (halves, n % 2) {
+            (false, _) => Nanos((1 << (from as usize + n)) - 1),
+            (true, 0) => Nanos((3 << (from as usize + n / 2 - 1)) - 1),
+            (true, _) => Nanos((1 << (from as usize + n / 2 + 1)) - 1),
+        };
+        n += 1;
+    }
+    all
+}
+
+impl Buckets {
+    pub fn new(bounds: &'static [Nanos]) -> Buckets {
+        Buckets { bounds, at_most: vec![0; bounds.len()], count: 0, sum: 0 }
+    }
+}
+
+impl Default for Operation {
+    fn default() -> Operation {
+        let none = || Buckets::new(OF_TIME);
+        Operation { ok: 0, failed: 0, unknown: 0, dropped: 0, response: none(), service: none() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Latency;
+
+    #[test]
+    fn bounds_ascend_and_are_those_of_histograms() {
+        assert_eq!(
+            (OF_TIME[0], OF_TIME[1], OF_TIME[39]),
+            (Nanos(98_303), Nanos(131_071), Nanos((1 << 36) - 1))
+        );
+        assert_eq!((OF_LAG[0], OF_LAG[20]), (Nanos(1_023), Nanos((1 << 30) - 1)));
+        for bounds in [OF_TIME, OF_LAG] {
+            assert!(bounds.is_sorted());
+            for (n, bound) in bounds.iter().enumerate() {
+                let mut latency = Latency::new();
+                [bound.0 - 1, bound.0, bound.0 + 1].iter().for_each(|it| latency.record(Nanos(*it)));
+                let counts = latency.at_most(bounds);
+                assert_eq!(
+                    counts[n], 2,
+                    "{bound:?} belongs to those that do not exceed it, the next one does not"
+                );
+                assert!(counts[..n].iter().all(|it| *it == 0) && counts[n + 1..].iter().all(|it| *it == 3));
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! How does a run read to Prometheus?
+//!
+//! Its text format, version 0.0.4: base units, counters that end in `_total`, histograms with fixed bounds.
+//! Source: prometheus.io/docs/instrumenting/exposition_formats, and its naming practices.
+
+use model::totals::{Buckets, Totals};
+use model::{Nanos, Series, SeriesKind, Unit};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// As it is sent.
+pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Letters of a label's value: labels come from elsewhere.
+const LABEL: usize = 200;
+
+/// What does not change while a run goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    /// Of the experiment.
+    pub run: String,
+    pub program: String,
+    pub seed: u64,
+    /// Of all cells together.
+    pub trials: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+/// Everything there is to scrape. `series`: what one of a probe is; what it does not know is left out.
+pub fn text(about: &About, totals: &Totals, series: &dyn Fn(&str) -> Option<&'static Series>) -> String {
+    let mut out = Exposition::default();
+    out.family("pgdyno_up", Kind::Gauge, "1 while a run goes on").sample("", &[], 1.0);
+    let info = [("run", about.run.as_str()), ("version", &about.program), ("seed", &about.seed.to_string())];
+    out.family("pgdyno_run_info", Kind::Gauge, "Which run").sample("", &info, 1.0);
+    out.family("pgdyno_trials", Kind::Gauge, "How many trials the run has").sample(
+        "",
+        &[],
+        about.trials as f64,
+    );
+    out.family("pgdyno_trials_ended_total", Kind::Counter, "Trials that are over, by what became of them");
+    for (outcome, n) in &totals.trials {
+        out.sample("", &[("outcome", outcome)], *n as f64);
+    }
+    out.family("pgdyno_trial_info", Kind::Gauge, "Which trial is set up or measured");
+    if let Some(trial) = &totals.trial {
+        let repetition = trial.repetition.to_string();
+        out.sample("", &[("run", &about.run), ("cell", &trial.cell), ("repetition", &repetition)], 1.0);
+    }
+    load(&mut out, totals);
+    probes(&mut out, totals, series);
+    out.text
+}
+
+/// The name under which a series of a probe is told: `pgdyno_pg_deadlocks_total`.
+pub fn name(it: &Series) -> String {
+    let unit = match it.unit {
+        Unit::Bytes => "_bytes",
+        Unit::Seconds => "_seconds",
+        Unit::Share => "_ratio",
+        Unit::Count | Unit::Processors => "",
+    };
+    let name = it.name.to_ascii_lowercase();
+    let name = name.strip_suffix("_total").unwrap_or(&name);
+    let unit = if name.ends_with(unit) { "" } else { unit };
+    let total = if it.kind == SeriesKind::Counter { "_total" } else { "" };
+    format!("pgdyno_{name}{unit}{total}")
+}
+
+fn load(out: &mut Exposition, totals: &Totals) {
+    let operations = &totals.operations;
+    let arrivals = "Arrivals whose outcome is known, each with exactly one outcome";
+    out.family("pgdyno_arrivals_total", Kind::Counter, arrivals);
+    for (name, it) in operations {
+        out.sample("", &[("operation", name)], (it.ok + it.failed + it.unknown + it.dropped) as f64);
+    }
+    let sent = "Transactions that were sent, by outcome; the effect of unknown ones may exist";
+    out.family("pgdyno_transactions_total", Kind::Counter, sent);
+    for (name, it) in operations {
+        for (outcome, n) in [("ok", it.ok), ("failed", it.failed), ("unknown", it.unknown)] {
+            out.sample("", &[("operation", name), ("outcome", outcome)], n as f64);
+        }
+    }
+    out.family("pgdyno_dropped_total", Kind::Counter, "Arrivals that were never sent");
+    for (name, it) in operations {
+        out.sample("", &[("operation", name)], it.dropped as f64);
+    }
+    let failures = "Failed and unknown transactions by SQLSTATE or errno";
+    for (family, help, counts) in [
+        ("pgdyno_failures_total", failures, &totals.failures),
+        ("pgdyno_refused_total", "Connections that were refused, by SQLSTATE or errno", &totals.refused),
+    ] {
+        out.family(family, Kind::Counter, help);
+        counts.iter().for_each(|(code, n)| out.sample("", &[("code", code)], *n as f64));
+    }
+    let in_flight = "Transactions sent and not yet answered";
+    out.family("pgdyno_in_flight", Kind::Gauge, in_flight).sample("", &[], totals.in_flight as f64);
+    let response = "From the intended start to the outcome, of transactions that ended well";
+    out.family("pgdyno_response_seconds", Kind::Histogram, response);
+    operations.iter().for_each(|(name, it)| out.buckets(Some(name), &it.response));
+    out.family("pgdyno_service_seconds", Kind::Histogram, "From the send to the outcome, of those");
+    operations.iter().for_each(|(name, it)| out.buckets(Some(name), &it.service));
+    let lag = "From the intended start to the send while a client was idle: the generator's own lateness";
+    out.family("pgdyno_send_lag_seconds", Kind::Histogram, lag).buckets(None, &totals.send_lag);
+    let wait = "From the intended start to the send while all clients were busy";
+    out.family("pgdyno_backlog_wait_seconds", Kind::Histogram, wait).buckets(None, &totals.backlog_wait);
+}
+
+fn probes(out: &mut Exposition, totals: &Totals, series: &dyn Fn(&str) -> Option<&'static Series>) {
+    // A family stands in one piece, whoever it is told of.
+    let mut families: BTreeMap<&str, Vec<(&str, &str, f64)>> = BTreeMap::new();
+    for ((node, _), told) in &totals.told {
+        for ((series, label), value) in &told.values {
+            families.entry(series).or_default().push((node, label, *value));
+        }
+    }
+    for (family, values) in families {
+        let Some(series) = series(family) else { continue };
+        let kind = match series.kind {
+            SeriesKind::Gauge => Kind::Gauge,
+            SeriesKind::Counter => Kind::Counter,
+        };
+        out.family(&name(series), kind, series.help);
+        for (node, label, value) in values {
+            let labels = [("node", node), ("label", label)];
+            out.sample("", if label.is_empty() { &labels[..1] } else { &labels }, value);
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Exposition {
+    text: String,
+    /// The one that samples belong to.
+    family: String,
+}
+
+impl Exposition {
+    fn family(&mut self, name: &str, kind: Kind, help: &str) -> &mut Exposition {
+        let kind = match kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
+        };
+        let help = help.replace('\\', r"\\").replace('\n', r"\n");
+        let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+        name.clone_into(&mut self.family);
+        self
+    }
+
+    fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
+        let labels: Vec<String> =
+            labels.iter().map(|(name, it)| format!("{name}=\"{}\"", escaped(it))).collect();
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        let _ = writeln!(self.text, "{}{suffix}{labels} {value}", self.family);
+    }
+
+    fn buckets(&mut self, operation: Option<&str>, it: &Buckets) {
+        let operation = operation.map(|it| ("operation", it));
+        let with = |bound: &str| -> Vec<(String, String)> {
+            let labels = operation.into_iter().chain((!bound.is_empty()).then_some(("le", bound)));
+            labels.map(|(name, it)| (name.to_owned(), it.to_owned())).collect()
+        };
+        let mut line = |suffix: &str, bound: &str, value: f64| {
+            let labels = with(bound);
+            let labels: Vec<(&str, &str)> = labels.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
+            self.sample(suffix, &labels, value);
+        };
+        for (bound, n) in it.bounds.iter().zip(&it.at_most) {
+            line("_bucket", &seconds(*bound), *n as f64);
+        }
+        line("_bucket", "+Inf", it.count as f64);
+        line("_sum", "", it.sum as f64 / 1e9);
+        line("_count", "", it.count as f64);
+    }
+}
+
+/// Every nanosecond of it: `0.000131071`.
+fn seconds(it: Nanos) -> String {
+    let text = format!("{}.{:09}", it.0 / 1_000_000_000, it.0 % 1_000_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn escaped(it: &str) -> String {
+    let mut out = String::new();
+    for c in it.chars().take(LABEL) {
+        match c {
+            '\\' => out += r"\\",
+            '"' => out += "\\\"",
+            '\n' => out += r"\n",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;
