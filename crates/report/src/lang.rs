@@ -31,6 +31,13 @@ use std::fmt::Debug;
 /// All languages, the one that is spoken unless something else is asked for first.
 pub const ALL: [&dyn Lang; 2] = [&En, &Ru];
 
+/// The same code is the same language.
+impl PartialEq for dyn Lang {
+    fn eq(&self, other: &dyn Lang) -> bool {
+        self.code() == other.code()
+    }
+}
+
 /// The language of this [code](Lang::code).
 pub fn of(code: &str) -> Option<&'static dyn Lang> {
     ALL.into_iter().find(|it| it.code() == code)
@@ -136,3 +143,6 @@ pub enum Label {
     Transport,
     Runs,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::lang::En;
+use crate::lang::{En, Ru};
 use model::summary::*;
 use model::{Nanos, PerSecond, Spacing};
 
@@ -146,11 +146,14 @@ fn check(name: &str, got: &str) {
 #[test]
 fn plain_run() {
     check("plain.txt", &text(&plain(), Style::default(), &En));
+    check("plain.ru.txt", &text(&plain(), Style::default(), &Ru));
 }
 
 #[test]
 fn rich_run() {
-    check("rich.txt", &text(&rich(), Style { failures_detailed: true, progress: true }, &En));
+    let style = Style { failures_detailed: true, progress: true };
+    check("rich.txt", &text(&rich(), style, &En));
+    check("rich.ru.txt", &text(&rich(), style, &Ru));
 }
 
 #[test]

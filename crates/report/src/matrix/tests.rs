@@ -1,5 +1,5 @@
 use super::*;
-use crate::lang::En;
+use crate::lang::{En, Lang, Ru};
 use model::finding::{Compared, OtherWork};
 use model::matrix::{Against, Hop, Placement, Status, Trial};
 use model::objective::{Judged, Tally, Unit, Verdict as Kept, Worst};
@@ -124,7 +124,8 @@ fn whole() {
         mean: 450.25,
     };
     let style = Style { width: 140, ..Style::default() };
-    golden("whole", &text(&matrix(), &[finding], style, &En));
+    golden("whole", &text(&matrix(), std::slice::from_ref(&finding), style, &En));
+    golden("whole.ru", &text(&matrix(), &[finding], style, &Ru));
 }
 
 #[test]
@@ -134,9 +135,11 @@ fn narrower() {
     golden("60-ascii-colour", &text(&matrix(), &[], narrow, &En));
     // Every line keeps to the width, but for what cannot be left out.
     for width in 44..160 {
-        let seen = text(&matrix(), &[], Style { width, ..Style::default() }, &En);
-        let widest = seen.lines().map(|it| it.chars().count()).max().unwrap_or(0);
-        assert!(widest <= width, "{width}: {widest}\n{seen}");
+        for lang in crate::lang::ALL {
+            let seen = text(&matrix(), &[], Style { width, ..Style::default() }, lang);
+            let widest = seen.lines().map(|it| it.chars().count()).max().unwrap_or(0);
+            assert!(widest <= width, "{width}: {widest}\n{seen}");
+        }
     }
 }
 
@@ -168,8 +171,8 @@ fn data() {
 }
 
 /// Findings as a terminal of so many columns shows them.
-fn findings_in(all: &[Finding], width: usize) -> String {
-    let told = told(all, &matrix(), &En, &|_| Vec::new());
+fn findings_in(all: &[Finding], width: usize, lang: &dyn Lang) -> String {
+    let told = told(all, &matrix(), lang, &|_| Vec::new());
     crate::findings::text(&told, Style { width, ..Style::default() })
 }
 
@@ -294,7 +297,8 @@ fn findings_as_sentences() {
         },
         Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17, trials: 2, of: 3 },
     ];
-    golden("findings", &findings_in(&all, 110));
+    golden("findings", &findings_in(&all, 110, &En));
+    golden("findings.ru", &findings_in(&all, 110, &Ru));
 }
 
 #[test]
@@ -309,7 +313,7 @@ fn many_cells_are_few_lines() {
             server: Some(0.75),
             others: Some(0.0),
         };
-        findings_in(&cells.iter().map(host).collect::<Vec<_>>(), 200)
+        findings_in(&cells.iter().map(host).collect::<Vec<_>>(), 200, &En)
     };
     for (cells, expected) in [
         (
@@ -337,7 +341,7 @@ fn many_cells_are_few_lines() {
     };
     let all: Vec<Finding> = (0..5).map(unlike).collect();
     assert_eq!(
-        findings_in(&all, 200),
+        findings_in(&all, 200, &En),
         "- unlike transports, TCP beside TLS, would say (and like for like): -10.0 to +30.0 % (-20.0 to -20.0 %) in \
          none/8, session/8, session/200, transaction/8, statement/8\n"
     );
@@ -345,7 +349,6 @@ fn many_cells_are_few_lines() {
 
 #[test]
 fn stop_rules_and_objectives_as_sentences() {
-    use crate::lang::Lang;
     use model::stop::Difference;
     let fired = Fired {
         rule: "net(xx,25,10)".into(),

@@ -28,9 +28,10 @@ pub fn fairness(it: &Fairness) -> String {
 }
 
 pub fn generator(it: &Cost, busiest: f64) -> String {
-    let [user, system, spun] = [it.user, it.system, it.spun].map(|it| RU.fixed(it.as_micros_f64(), 2));
+    let micros = |it: Nanos| format!("{}\u{a0}мкс", RU.fixed(it.as_micros_f64(), 2));
+    let [user, system, spun] = [it.user, it.system, it.spun].map(micros);
     format!(
-        "на транзакцию {user} мкс в своём коде и {system} мкс в ядре, из них {spun} мкс — ожидание в цикле; самый \
+        "на транзакцию {user} в режиме пользователя и {system} в режиме ядра, из них {spun} активного ожидания; самый \
          занятый поток работал {} времени",
         RU.percent(busiest, 0)
     )
@@ -54,7 +55,7 @@ pub fn measured(server: &Server, plan: &Plan) -> String {
         }
     };
     format!(
-        "PostgreSQL {}{origin}, {transport} {}, база {}; {model}; драйвер {}; зерно {}",
+        "PostgreSQL {}{origin}, {transport} {}, база {}; {model}; драйвер {}; начальное число {}",
         server.version, server.address, server.database, plan.driver, plan.seed
     )
 }
@@ -70,7 +71,11 @@ pub fn preview(it: &Preview) -> String {
     let spacing = match it.spacing {
         Spacing::Even => "равномерный поток".to_owned(),
         Spacing::Poisson => {
-            format!("пуассоновский поток с зерном {} (в среднем {})", it.seed, RU.fixed(expected, 0))
+            format!(
+                "пуассоновский поток с начальным числом {} (в среднем {})",
+                it.seed,
+                RU.fixed(expected, 0)
+            )
         }
     };
     let rates = match it.lowest == it.highest {

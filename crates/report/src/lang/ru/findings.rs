@@ -22,7 +22,7 @@ pub fn group(it: &Finding) -> String {
                 .to_owned()
         }
         Finding::ClientsStarved { pool: Some((it, size)), .. } => format!(
-            "среднее скрывает, что обслужена только часть клиентов: перед ними пул из {size} {} в режиме {}",
+            "среднее скрывает, что за пулом из {size} {} в режиме {} обслужена только часть клиентов",
             oblique((*size).into(), "соединения", "соединений"),
             of_mode(*it)
         ),
@@ -52,20 +52,20 @@ pub fn group(it: &Finding) -> String {
             "не доказано, что режим пула меняет пропускную способность".to_owned()
         }
         Finding::QueueInPooler { node, waiting: Some(_), .. } => format!(
-            "очередь стоит в {node}: ждущие клиенты по данным его консоли, самое долгое ожидание, занятые сеансы \
+            "очередь стоит в {node}; ждущие клиенты по данным его консоли, самое долгое ожидание, занятые сеансы \
              PostgreSQL"
         ),
         Finding::QueueInPooler { node, waiting: None, .. } => format!(
-            "очередь стоит в {node} (его консоль не отличает ждущих клиентов от простаивающих): транзакции в работе, \
+            "очередь стоит в {node} (его консоль не отличает ждущих клиентов от простаивающих); транзакции в работе, \
              занятые сеансы PostgreSQL"
         ),
         Finding::QueueInBalancer { node, maxconn, .. } => {
             let maxconn = maxconn.map_or(String::new(), |it| format!(" (maxconn {it})"));
-            format!("очередь стоит в {node}{maxconn}: ждущие соединения и их среднее ожидание")
+            format!("очередь стоит в {node}{maxconn}; ждущие соединения и их среднее ожидание")
         }
         Finding::PoolerBound { node, .. } => format!(
-            "{node} упирается в процессор, а не в пул, что бы ни показывала его консоль: из выданных им серверных \
-             соединений лишь немногие выполняют оператор"
+            "{node} упирается в процессор, а не в пул, что бы ни показывала его консоль — из выданных им серверных \
+             соединений запрос выполняют лишь немногие"
         ),
         Finding::PoolBound { node, .. } => format!("{node} упирается в размер пула, а не в процессор"),
         Finding::ServerBound { node, .. } => format!("{node} упирается в процессор"),
@@ -73,7 +73,10 @@ pub fn group(it: &Finding) -> String {
             format!("большинство активных сеансов PostgreSQL ждали {event}")
         }
         Finding::Failures { code, name, .. } => {
-            format!("транзакции не удались: {code}{}", name.map_or(String::new(), |it| format!(" {it}")))
+            format!(
+                "транзакции завершились ошибкой {code}{}",
+                name.map_or(String::new(), |it| format!(" {it}"))
+            )
         }
         Finding::Deadlocks { .. } => "взаимных блокировок на тысячу транзакций".to_owned(),
         // Whose these are its paragraph says.
@@ -81,7 +84,9 @@ pub fn group(it: &Finding) -> String {
             format!("где в PostgreSQL было в работе {} транзакции", RU.fixed(*with_busy, 1))
         }
         Finding::RunIsClosed { in_flight_max, .. } => {
-            format!("открытый тест превратился в закрытый: все клиенты ({in_flight_max}) были заняты")
+            format!(
+                "открытый тест превратился в закрытый, потому что все клиенты ({in_flight_max}) были заняты"
+            )
         }
         Finding::ClientsLeftAfterTest { node, .. } => {
             format!("{node} держал клиентов и после окончания нагрузки")
@@ -97,7 +102,7 @@ pub fn paragraph(all: &[&Finding], names: &[String]) -> String {
         Rest::Table => format!("{lead}:"),
         Rest::Each => format!("{lead}: {}", each()),
         Rest::EachBeside(with) => {
-            format!("взаимные блокировки не сравнить с {}, {lead}: {}", name(names, with), each())
+            format!("число взаимных блокировок нельзя сравнивать с {}, {lead}: {}", name(names, with), each())
         }
         Rest::LeftOut(reasons) => format!("{lead}: {}", left_out(&reasons, names)),
         Rest::Seeming(it) => format!("{lead}: {}", seeming(&it, names)),

@@ -31,7 +31,6 @@ pub fn verdict(it: Verdict) -> &'static str {
     }
 }
 
-/// In the genitive: a mode of sessions, of transactions, of statements.
 pub fn mode(it: PoolMode) -> &'static str {
     match it {
         PoolMode::Session => "режим сеансов",
@@ -98,7 +97,7 @@ pub fn legend(baseline: Option<&str>, seed: u64, too_few: bool) -> String {
     let beside = match baseline {
         Some(baseline) => format!(
             "; отношение — к {baseline}, по перестановочному тесту измерений с долей ложных открытий 5\u{a0}%, интервалы \
-             — бутстрепом с зерном {seed}"
+             — бутстрепом с начальным числом {seed}"
         ),
         None => String::new(),
     };

@@ -8,7 +8,7 @@ use model::stop::{Difference, Fired};
 
 pub fn fired(it: &Fired) -> String {
     format!(
-        "{} остановило нагрузку после секунды {}; началось это на секунде {}, при {} транз/с",
+        "{} остановило нагрузку после секунды {}; началось это на секунде {}, при {}\u{a0}транз/с",
         it.rule,
         RU.count(it.at_second),
         RU.count(it.cause_second),
@@ -35,7 +35,7 @@ pub fn difference(it: &Difference) -> String {
             "здесь время есть только у успешных транзакций; Yandex.Tank учитывает и время неудачных".to_owned()
         }
         Difference::RoundedLimit { limit_ms } => format!(
-            "Yandex.Tank округляет {} мс до границы столбца своей гистограммы; здесь предел точен до 0,1\u{a0}%",
+            "Yandex.Tank округляет {}\u{a0}мс до границы столбца своей гистограммы; здесь предел точен до 0,1\u{a0}%",
             RU.plain(*limit_ms)
         ),
         Difference::MeanOfPercents => {

@@ -1,0 +1,579 @@
+use super::*;
+use model::finding::{Compared, OtherWork};
+use model::objective::{Unit, Verdict as Kept, Worst};
+use model::plan::PoolMode;
+use model::summary::{Hop as Transport, LoadModel, QueryMode, Until};
+use model::{Nanos, PerSecond, Spacing};
+
+/// All of an enum's variants without fields. One that is missing here does not compile.
+macro_rules! every {
+    ($of:ident: $($it:ident),* $(,)?) => {{
+        let _ = |it: $of| match it { $($of::$it => ()),* };
+        [$($of::$it),*]
+    }};
+}
+
+/// Asserts that each variant of an enum is among `all`. One that is missing here does not compile.
+macro_rules! covers {
+    ($all:expr, $of:ident: $($it:ident),* $(,)?) => {
+        $(assert!($all.iter().any(|it| matches!(it, $of::$it { .. })), "no {}", stringify!($it));)*
+        let _ = |it: &$of| match it { $($of::$it { .. } => ()),* };
+    };
+}
+
+/// Cells and nodes without a letter, so that every letter is a sentence's.
+const CELLS: [&str; 6] = ["№1", "№2", "№3", "№4", "№5", "№6"];
+const NODE: &str = "№7";
+
+fn compared(ratio: f64) -> Compared {
+    let interval = Some((ratio - 0.01, ratio + 0.012));
+    Compared { ratio, interval, p: 0.01, verdict: Verdict::Lower, runs: (5, 5) }
+}
+
+/// Each kind, with and without what may be missing.
+fn findings() -> Vec<Finding> {
+    let node = || NODE.to_owned();
+    let (cell, with) = (1, 0);
+    let slots = |first_second, trials| Finding::SlotsExhausted {
+        cell,
+        refused: 40_123,
+        logged: 46_123,
+        max_connections: Some(50),
+        first_second,
+        trials,
+        of: 3,
+    };
+    let starved = |pool, without| Finding::ClientsStarved {
+        cell,
+        served: 20,
+        without,
+        clients: 200,
+        pool,
+        jain: 0.123,
+        mean: 450.25,
+    };
+    let left_out = |why| Finding::NotCompared { cell, why };
+    let queue = |waiting| Finding::QueueInPooler {
+        cell,
+        node: node(),
+        waiting,
+        longest: Some(2.5),
+        under_way: 170.25,
+        busy: Some(19.5),
+    };
+    let host = |generator| Finding::HostBound {
+        cell,
+        idle: 0.01,
+        processors: 2.0,
+        generator,
+        before: Some(0.3),
+        server: Some(0.9),
+        others: Some(0.05),
+    };
+    let deadlocks = |interval, runs| Finding::Deadlocks { cell, of_thousand: 2.99, interval, runs };
+    let all = vec![
+        slots(Some(3), 2),
+        slots(None, 3),
+        starved(None, 180),
+        starved(Some((PoolMode::Session, 20)), 100),
+        starved(Some((PoolMode::Transaction, 21)), 100),
+        left_out(OtherWork::SlotsExhausted),
+        left_out(OtherWork::ClientsStarved),
+        left_out(OtherWork::Errors { of_thousand: 12.3 }),
+        host(Some(0.8)),
+        Finding::GeneratorShare { cell, used: 0.75, processors: 2.0 },
+        Finding::LikeForLikeCost { cell, with, transport: Entrance::Tcp, compared: compared(0.8) },
+        Finding::UnlikeComparison {
+            cell,
+            with,
+            transports: vec![Entrance::Tcp, Entrance::Tcp, Entrance::Tls],
+            with_transport: Entrance::Unix,
+            compared: compared(0.538),
+            like: 0.844,
+        },
+        Finding::NoDifference {
+            cell,
+            with,
+            mode: PoolMode::Statement,
+            with_mode: PoolMode::Transaction,
+            compared: compared(0.998),
+        },
+        queue(Some(150.5)),
+        queue(None),
+        Finding::QueueInBalancer { cell, node: node(), waiting: 160.5, wait: Some(1.5), maxconn: Some(20) },
+        Finding::PoolerBound {
+            cell,
+            node: node(),
+            cpu: 0.099,
+            of_cpu: 0.1,
+            throttled: Some(0.9),
+            pool: 20,
+            lent: Some(19.9),
+            active: 1.5,
+        },
+        Finding::PoolBound { cell, node: node(), pool: 20, lent: 20.0, busy: 19.8, cpu: 0.05, of_cpu: 0.1 },
+        Finding::ServerBound { cell, node: node(), cpu: 0.97, of_cpu: 1.0, throttled: Some(0.5) },
+        Finding::SessionsWait { cell, event: "№8".into(), share: 0.75, active: 20.5 },
+        Finding::Failures { cell, code: "42501".into(), name: None, count: 31_012, of: 300_000 },
+        deadlocks(Some((1.0, 4.5)), 5),
+        deadlocks(None, 1),
+        Finding::NotConcurrent { cell, with, busy: 20.5, with_busy: 5.5 },
+        Finding::RunIsClosed {
+            cell,
+            arrivals: 10_500,
+            waited: 30_000,
+            dropped: 50_000,
+            in_flight_max: 200,
+            trials: 1,
+            of: 2,
+        },
+        Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17_000, trials: 2, of: 3 },
+    ];
+    covers!(all, Finding: SlotsExhausted, ClientsStarved, NotCompared, HostBound, GeneratorShare, LikeForLikeCost,
+        UnlikeComparison, NoDifference, QueueInPooler, QueueInBalancer, PoolerBound, PoolBound, ServerBound,
+        SessionsWait, Failures, Deadlocks, NotConcurrent, RunIsClosed, ClientsLeftAfterTest);
+    all
+}
+
+/// Paragraphs on more cells than are told one by one.
+fn many() -> Vec<Vec<Finding>> {
+    let host = |cell: usize| Finding::HostBound {
+        cell,
+        idle: 0.0,
+        processors: 2.0,
+        generator: Some(0.5 + 0.1 * cell as f64),
+        before: Some(0.25),
+        server: Some(0.75),
+        others: Some(0.0),
+    };
+    let unlike = |cell: usize| Finding::UnlikeComparison {
+        cell,
+        with: 0,
+        transports: vec![Entrance::Tcp],
+        with_transport: Entrance::Tls,
+        compared: compared(0.9 + 0.1 * cell as f64),
+        like: 0.8,
+    };
+    let left_out = |cell: usize| Finding::NotCompared { cell, why: OtherWork::Errors { of_thousand: 12.3 } };
+    vec![
+        (0..6).map(host).collect(),
+        (0..5).map(host).collect(),
+        [0, 1, 1, 1, 1].map(host).to_vec(),
+        (0..5).map(unlike).collect(),
+        (0..3).map(left_out).collect(),
+    ]
+}
+
+fn reasons() -> Vec<Reason> {
+    let lag = Nanos::from_micros(5_250);
+    let all = vec![
+        Reason::Late { quantile: 0.99, lag, jitter: Some(Nanos::from_micros(50)) },
+        Reason::Late { quantile: 0.999, lag, jitter: None },
+        Reason::Saturated { thread: 1, busy: 0.97 },
+        Reason::Exhausted { connections: 12_345 },
+        Reason::Suspended { lasting: Nanos::from_secs(12_345) },
+        Reason::Throttled { share: 0.12 },
+        Reason::Stalled { thread: 0, lasting: lag },
+    ];
+    covers!(all, Reason: Late, Saturated, Exhausted, Suspended, Throttled, Stalled);
+    all
+}
+
+fn doubts() -> Vec<Doubt> {
+    let lag = Nanos::from_micros(5_250);
+    let all = vec![
+        Doubt::HostLate { quantile: 0.99, lag, jitter: lag },
+        Doubt::Stolen { processors: 0.1 },
+        Doubt::Starved { thread: 1, share: 0.12 },
+        Doubt::CapReached { arrivals: 50_000, waited: 10_000, dropped: 20_000 },
+        Doubt::Unfair { jain: 0.35, fewest: 1, most: 30_001 },
+        Doubt::NothingOk,
+        Doubt::FewSamples { count: 121 },
+        Doubt::Aborted { clients: 2 },
+    ];
+    covers!(all, Doubt: HostLate, Stolen, Starved, CapReached, Unfair, NothingOk, FewSamples, Aborted);
+    all
+}
+
+fn differences() -> Vec<Difference> {
+    let all = vec![
+        Difference::MaskOfX { mask: "××".into() },
+        Difference::OtherQuantile { percent: 99.9 },
+        Difference::TimesOfFailures,
+        Difference::RoundedLimit { limit_ms: 12_345.5 },
+        Difference::MeanOfPercents,
+        Difference::MissingMetric,
+        Difference::Instances,
+        Difference::NotTanks,
+    ];
+    covers!(all, Difference: MaskOfX, OtherQuantile, TimesOfFailures, RoundedLimit, MeanOfPercents, MissingMetric,
+        Instances, NotTanks);
+    all
+}
+
+fn statuses() -> Vec<Status> {
+    let fired = fired();
+    let all = vec![
+        Status::Done,
+        Status::Stopped { fired },
+        Status::Interrupted,
+        Status::Skipped { why: "№".into() },
+        Status::Failed { why: "№".into() },
+    ];
+    covers!(all, Status: Done, Stopped, Interrupted, Skipped, Failed);
+    all
+}
+
+fn fired() -> Fired {
+    let rate_at_cause = PerSecond(12_345.6);
+    Fired { rule: "№9".into(), cause_second: 91, at_second: 10_000, rate_at_cause, tank_rc: None }
+}
+
+fn server(transport: Transport, origin: Option<&str>) -> Server {
+    let [version, address, database] = ["15.18", "№:5432", "№"].map(str::to_owned);
+    Server { version, origin: origin.map(str::to_owned), transport, address, database }
+}
+
+fn plan(model: LoadModel) -> Plan {
+    Plan {
+        scripts: Vec::new(),
+        scale: 10,
+        partitions: None,
+        query_mode: QueryMode::Prepared,
+        clients: 21,
+        threads: 2,
+        max_tries: 1,
+        until: Until::Transactions(10),
+        model,
+        connect_each: false,
+        latency_limit: None,
+        seed: 42,
+        driver: "№".to_owned(),
+    }
+}
+
+fn models() -> Vec<LoadModel> {
+    let open = |arrivals| LoadModel::Open { schedule: "№(1)".to_owned(), arrivals };
+    let all = vec![
+        LoadModel::Closed { think: Nanos::ZERO },
+        LoadModel::Closed { think: Nanos::from_millis(50) },
+        open(Spacing::Even),
+        open(Spacing::Poisson),
+    ];
+    covers!(all, LoadModel: Closed, Open);
+    all
+}
+
+fn preview(spacing: Spacing, arrivals: Option<u64>, lowest: f64) -> Preview {
+    Preview {
+        schedule: "№".to_owned(),
+        spacing,
+        seed: 7,
+        arrivals,
+        expected: 20_100.0,
+        lasting: Nanos::from_millis(200_500),
+        lowest: PerSecond(lowest),
+        highest: PerSecond(20_000.5),
+        rates: Vec::new(),
+    }
+}
+
+fn judged(verdict: Kept, measured: Option<f64>, unit: Unit) -> Judged {
+    Judged { objective: "№".to_owned(), verdict, unit, measured, bound: 0.2, of: 10_021 }
+}
+
+fn hops() -> Vec<Hop> {
+    let hop = |product, mode, size, entrance, placement| Hop {
+        node: NODE.to_owned(),
+        product,
+        mode,
+        size: Some(size),
+        entrance,
+        placement,
+    };
+    let placed = |cpu, cpus: &[u32]| Placement { cpu, cpus: cpus.to_vec() };
+    vec![
+        hop("HAProxy", None, 20, None, placed(Some(0.5), &[1, 2])),
+        hop("PgBouncer", Some(PoolMode::Session), 20, Some(Entrance::Tls), placed(Some(0.5), &[])),
+        hop("PostgreSQL", None, 51, Some(Entrance::Unix), placed(None, &[])),
+    ]
+}
+
+/// Every sentence and word of a language, each under its name.
+fn all(lang: &dyn Lang) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    let mut tell = |what: String, text: String| all.push((what, text));
+    for (it, text) in labels(lang) {
+        tell(format!("{it:?}"), text);
+    }
+    for it in every!(FailureClass: Failed, Unknown, Refused) {
+        tell(format!("{it:?}"), lang.effect(it).to_owned());
+    }
+    for it in figures() {
+        tell(format!("{it:?}"), lang.figure(it).to_owned());
+    }
+    for it in every!(Verdict: NoEvidence, Lower, Higher, TooFewRuns) {
+        tell(format!("{it:?}"), lang.verdict(it).to_owned());
+    }
+    tell("dropped".into(), lang.dropped(20_000, 50_000));
+    tell(
+        "fairness".into(),
+        lang.fairness(&Fairness { fewest: 9, median: 10_000, most: 11_000, jain: 0.998 }),
+    );
+    let cost = Cost { user: Nanos(450), system: Nanos(6200), spun: Nanos(30) };
+    tell("generator".into(), lang.generator(&cost, 0.34));
+    let tls = Transport::TcpTls { version: "1.3".to_owned() };
+    let transports = [Transport::UnixSocket, Transport::Tcp, tls];
+    covers!(transports, Transport: UnixSocket, Tcp, TcpTls);
+    for transport in transports {
+        for model in models() {
+            let server = server(transport.clone(), Some("/№/15"));
+            tell("measured".into(), lang.measured(&server, &plan(model)));
+        }
+    }
+    for (spacing, arrivals, lowest) in [
+        (Spacing::Even, Some(20_100), 20_000.5),
+        (Spacing::Poisson, Some(20_101), 0.5),
+        (Spacing::Poisson, None, 0.5),
+    ] {
+        tell("preview".into(), lang.preview(&preview(spacing, arrivals, lowest)));
+    }
+    for it in reasons() {
+        tell(format!("{it:?}"), lang.reason(&it));
+    }
+    for it in doubts() {
+        tell(format!("{it:?}"), lang.doubt(&it, 21));
+    }
+    for arrow in ["→", "->"] {
+        let generator = Placement { cpu: None, cpus: vec![3] };
+        tell("path".into(), lang.path(&hops(), &generator, arrow));
+    }
+    for it in statuses() {
+        tell(format!("{it:?}"), lang.status(&it));
+    }
+    tell("left out".into(), lang.left_out(2, 25, "№"));
+    let limit = NotApplied { node: NODE.into(), limit: "№".into(), why: "№".into() };
+    tell("not applied".into(), lang.not_applied(&[&limit]));
+    for (baseline, too_few) in [(None, false), (Some("№"), true)] {
+        tell("legend".into(), lang.legend(baseline, 42, too_few));
+    }
+    tell("watching".into(), lang.watching(0.0061));
+    for it in differences() {
+        tell(format!("{it:?}"), lang.difference(&it));
+    }
+    tell("fired".into(), lang.fired(&fired()));
+    for verdict in every!(Kept: Kept, Broken, Unknown) {
+        for unit in every!(Unit: Seconds, Share, PerSecond) {
+            tell(format!("{verdict:?} {unit:?}"), lang.judged(&judged(verdict, Some(0.0123), unit)));
+        }
+        tell(format!("{verdict:?}"), lang.judged(&judged(verdict, None, Unit::Seconds)));
+    }
+    let names = CELLS.map(str::to_owned);
+    for (kept, broken, unknown, measured) in [(12, 2, 1, Some(1.032)), (0, 1, 0, None), (0, 0, 0, None)] {
+        let judged = judged(Kept::Broken, measured, Unit::Seconds);
+        let worst = (broken > 0).then_some(Worst { cell: 2, judged });
+        let objective = "№".to_owned();
+        tell("tally".into(), lang.tally(&Tally { objective, kept, broken, unknown, worst }, &names));
+    }
+    for it in findings() {
+        tell(format!("{it:?}"), lang.findings(&[&it], &names));
+    }
+    for of_group in many() {
+        let of_group: Vec<&Finding> = of_group.iter().collect();
+        tell(format!("many {:?}", of_group[0]), lang.findings(&of_group, &names));
+    }
+    all
+}
+
+fn labels(lang: &dyn Lang) -> Vec<(Label, String)> {
+    let labels = every!(Label: Count, Mean, Max, Response, Service, ResponseOfScript, ServiceOfScript, Connecting,
+        BacklogWait, SendLag, Jitter, ArrivalsPerSecond, Statements, Failures, Effect, Dropped, Clients, Generator,
+        Measured, Verdict, Note, Valid, Invalid, Interval, BesideBaseline, Path, Cell, Beside, Transport, Runs);
+    labels.into_iter().map(|it| (it, lang.label(it).to_owned())).collect()
+}
+
+fn figures() -> [Figure; 11] {
+    every!(Figure: Tps, P50, P99, Errors, Dropped, Refused, Deadlocks, Served, Hardly, PoolerCpu, ServerCpu)
+}
+
+/// Words of Latin letters in a text, digits among them: `p99`, `net.ipv4.ip_local_port_range`.
+fn latin(text: &str) -> Vec<&str> {
+    let word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '.');
+    let words = text.split(|it| !word(it)).map(|it| it.trim_matches('.'));
+    words.filter(|it| it.contains(|it: char| it.is_ascii_alphabetic())).collect()
+}
+
+/// What is wrong with the figures of a Russian text: `None` where nothing is.
+fn ill_written(text: &str) -> Option<String> {
+    let chars: Vec<char> = text.chars().collect();
+    let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
+    for (at, it) in chars.iter().enumerate() {
+        if *it == '.' && at > 0 && digit(at - 1) && digit(at + 1) {
+            return Some(format!("a decimal point in {text}"));
+        }
+        if (at..at + 5).all(digit) {
+            return Some(format!("five digits in a row in {text}"));
+        }
+        if *it == '%' && at > 0 && chars[at - 1] == ' ' {
+            return Some(format!("a line may end before % in {text}"));
+        }
+        let unit = |unit: &str| {
+            let rest: String = chars[at + 1..].iter().take_while(|it| it.is_alphabetic()).collect();
+            rest == unit
+        };
+        if *it == ' ' && at > 0 && digit(at - 1) && ["мс", "мкс", "с"].into_iter().any(unit) {
+            return Some(format!("a line may end before a unit in {text}"));
+        }
+    }
+    None
+}
+
+#[test]
+fn russian_is_russian() {
+    /// Products, protocols, names of settings and options, quantiles.
+    const NAMES: [&str; 23] = [
+        "HAProxy",
+        "PG",
+        "Pandora",
+        "PgBouncer",
+        "PostgreSQL",
+        "TCP",
+        "TLS",
+        "Tank",
+        "Unix",
+        "Yandex.Tank",
+        "j",
+        "max_connections",
+        "maxconn",
+        "n",
+        "net.ipv4.ip_local_port_range",
+        "once",
+        "p50",
+        "p90",
+        "p95",
+        "p99",
+        "p99.9",
+        "startup",
+        "ulimit",
+    ];
+    for (what, text) in all(&Ru) {
+        for word in latin(&text) {
+            assert!(NAMES.contains(&word), "{word} of {what}: {text}");
+        }
+        // Versions keep their points, ports and SQLSTATEs their digits.
+        let told = ["15.18", "TLS 1.3", "p99.9", "42501"].iter().fold(text, |text, it| text.replace(it, ""));
+        assert_eq!(ill_written(&told), None, "{what}");
+    }
+}
+
+#[test]
+fn every_sentence_is_told_in_each_language() {
+    /// The same word in both.
+    const SAME: [&str; 2] = ["TCP", "TLS"];
+    let (english, russian) = (all(&En), all(&Ru));
+    assert_eq!(english.len(), russian.len());
+    for ((what, english), (_, russian)) in english.iter().zip(&russian) {
+        assert!(english != russian || SAME.contains(&english.as_str()), "{what}: {english}");
+        assert!(!russian.contains("  ") && !russian.ends_with([' ', '.']), "{what}: {russian}");
+    }
+    let ways = every!(Entrance: Unix, Tcp, Tls);
+    assert_eq!(ways.map(|it| En.entrance(it)), ["Unix socket", "TCP", "TLS"]);
+    assert_eq!(ways.map(|it| Ru.entrance(it)), ["Unix-сокет", "TCP", "TLS"]);
+}
+
+#[test]
+fn words_have_room_in_their_columns() {
+    let wide = |it: &str| it.chars().count();
+    for lang in ALL {
+        for (it, text) in labels(lang) {
+            // Numbers of scripts come behind.
+            let room = match it {
+                Label::ResponseOfScript | Label::ServiceOfScript => 20,
+                Label::Count | Label::Mean | Label::Max => 8,
+                _ => 23,
+            };
+            assert!(wide(&text) <= room, "{it:?}: {text}");
+        }
+        for it in figures() {
+            assert!(wide(lang.figure(it)) <= 12, "{it:?}: {}", lang.figure(it));
+        }
+        for it in every!(Verdict: NoEvidence, Lower, Higher, TooFewRuns) {
+            assert!(wide(lang.verdict(it)) <= 14, "{it:?}: {}", lang.verdict(it));
+        }
+    }
+}
+
+/// Numbers decide the forms of what they count.
+#[test]
+fn russian_forms() {
+    let number = |n: u32| -> [String; 6] {
+        let at = u64::from(n);
+        let name = [String::new()];
+        let objective = || "цель".to_owned();
+        let tally = Tally { objective: objective(), kept: n, broken: 0, unknown: 0, worst: None };
+        [
+            Ru.dropped(at, 100),
+            Ru.left_out(n as usize, 25, "x"),
+            Ru.tally(&tally, &name),
+            Ru.reason(&Reason::Exhausted { connections: at })
+                .split(':')
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+            Ru.doubt(&Doubt::Unfair { jain: 0.5, fewest: 0, most: at }, 5)
+                .split(" (")
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+            Ru.doubt(&Doubt::Aborted { clients: n }, 50).split(':').next().unwrap_or_default().to_owned(),
+        ]
+    };
+    for (n, expected) in [
+        (
+            1,
+            [
+                "так и не отправлена 1 заявка из 100 (1,000\u{a0}%)",
+                "не учтено 1 измерение из 25: x",
+                "цель: соблюдено в 1 измерении",
+                "не удалось открыть 1 соединение",
+                "клиенты обслужены неравномерно: от 0 до 1 транзакции",
+                "1 клиент из 50 прекратил работу",
+            ],
+        ),
+        (
+            3,
+            [
+                "так и не отправлены 3 заявки из 100 (3,000\u{a0}%)",
+                "не учтено 3 измерения из 25: x",
+                "цель: соблюдено в 3 измерениях",
+                "не удалось открыть 3 соединения",
+                "клиенты обслужены неравномерно: от 0 до 3 транзакций",
+                "3 клиента из 50 прекратили работу",
+            ],
+        ),
+        (
+            11,
+            [
+                "так и не отправлено 11 заявок из 100 (11,000\u{a0}%)",
+                "не учтено 11 измерений из 25: x",
+                "цель: соблюдено в 11 измерениях",
+                "не удалось открыть 11 соединений",
+                "клиенты обслужены неравномерно: от 0 до 11 транзакций",
+                "11 клиентов из 50 прекратили работу",
+            ],
+        ),
+        (
+            21,
+            [
+                "так и не отправлена 21 заявка из 100 (21,000\u{a0}%)",
+                "не учтено 21 измерение из 25: x",
+                "цель: соблюдено в 21 измерении",
+                "не удалось открыть 21 соединение",
+                "клиенты обслужены неравномерно: от 0 до 21 транзакции",
+                "21 клиент из 50 прекратил работу",
+            ],
+        ),
+    ] {
+        assert_eq!(number(n), expected.map(str::to_owned));
+    }
+}
