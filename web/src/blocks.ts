@@ -19,6 +19,8 @@ export interface Context {
     numbers: Numbers;
     /** What the reader chose, which outlives a redrawing. */
     place: Place;
+    /** What is to be done once the page stands and has its widths. */
+    standing: (() => void)[];
 }
 
 export function block(it: Block, context: Context): HTMLElement {
@@ -38,7 +40,7 @@ export function block(it: Block, context: Context): HTMLElement {
         case "heat":
             return heat(it, context.words);
         case "drawing":
-            return drawing(it, context.numbers);
+            return drawing(it, context);
         case "charts":
             return charts(it, context);
         case "findings":

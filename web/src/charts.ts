@@ -48,6 +48,7 @@ export class Board {
         this.deaf = onTheme(() => this.redraw());
         place.shown = { trial: (index) => this.trial(index), chart: (id) => this.list.querySelector<HTMLElement>(`#chart-${CSS.escape(id)}`) };
         this.fill();
+        context.standing.push(() => this.fit());
         this.watch.observe(this.list);
     }
 

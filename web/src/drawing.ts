@@ -1,6 +1,7 @@
 // How is the stack drawn, wide or narrow?
 //
 // Nodes stand in a row while there is room, else below each other. SVG does not break lines, so texts are measured here.
+import type { Context } from "./blocks";
 import { el, svg } from "./dom";
 import type { Numbers } from "./format";
 import type { Drawing, DrawnNode, Tone } from "./page";
@@ -20,7 +21,7 @@ interface Placed {
     height: number;
 }
 
-export function drawing(it: Drawing, numbers: Numbers): HTMLElement {
+export function drawing(it: Drawing, { numbers, standing }: Context): HTMLElement {
     const box = el("figure", { class: "stack" });
     let drawn = 0;
     const draw = () => {
@@ -29,6 +30,7 @@ export function drawing(it: Drawing, numbers: Numbers): HTMLElement {
         drawn = width;
         box.replaceChildren(picture(it, numbers, width));
     };
+    standing.push(draw);
     new ResizeObserver(draw).observe(box);
     
     return box;
@@ -171,7 +173,7 @@ function measurer(): Measurer {
     const wrap = (text: string, room: number, font: string) => {
         const lines: string[] = [];
         let line = "";
-        for (const word of text.split(/(?<=[\s/,;=])/)) {
+        for (const word of text.split(/(?<=[ /;=])/)) {
             if (line !== "" && width((line + word).trimEnd(), font) > room) {
                 lines.push(line.trimEnd());
                 line = "";

@@ -60,8 +60,8 @@ export function parsed(hash: string): Pick<Link, "section" | "trial" | "chart"> 
 
 /** Redraws, and has what stood at the top of the window stand there again. */
 export function keepingPlace(draw: () => void): void {
-    const marks = () => [...document.querySelectorAll<HTMLElement>("main [id]")];
-    const passed = marks().filter((it) => it.getBoundingClientRect().top <= 120);
+    // Not what sticks: it is always there.
+    const passed = [...document.querySelectorAll<HTMLElement>("main :is(section, figure, h1)[id]")].filter((it) => it.getBoundingClientRect().top <= 120);
     const id = passed[passed.length - 1]?.id;
     const before = id && document.getElementById(id)?.getBoundingClientRect().top;
     const open = [...document.querySelectorAll("main details")].map((it) => (it as HTMLDetailsElement).open);

@@ -82,12 +82,15 @@ export class Plot {
     draw(width: number, height: number): void {
         this.plot?.destroy();
         this.paint();
+        this.reserve(height);
         this.plot = new uPlot(this.options(width, height), this.data(), this.box);
         if (this.point !== null) this.follow(this.point);
     }
 
     resize(width: number, height: number): void {
-        if (this.plot && (this.plot.width !== width || this.plot.height !== height)) this.plot.setSize({ width, height });
+        if (!this.plot || (this.plot.width === width && this.plot.height === height)) return;
+        this.reserve(height);
+        this.plot.setSize({ width, height });
     }
 
     /** The numbers, the shown tracks or the shown part of the time axis have changed. */
@@ -123,6 +126,11 @@ export class Plot {
         if (this.plot) this.plot.setCursor(at === undefined ? { left: -10, top: -10 } : { left: this.plot.valToPos(at, "x"), top: -10 });
         this.following = false;
         this.read();
+    }
+
+    /** uPlot takes its height a little later, when whoever scrolls has measured already. */
+    private reserve(height: number): void {
+        this.box.style.height = `${height}px`;
     }
 
     private on(track: number): boolean {
@@ -168,8 +176,8 @@ export class Plot {
             return {
                 scale: "y",
                 show: this.on(i),
-                stroke: area ? ground().paper : hue,
-                width: area ? 0.75 : track.dashed ? 1.25 : 1.5,
+                stroke: hue,
+                width: area ? 0.5 : track.dashed ? 1.25 : 1.5,
                 ...(area ? { fill: hue } : {}),
                 ...(rhythm && !area ? { dash: rhythm } : {}),
                 points: { show: (u, s, from, to) => to - from < 2 || alone(u.data[s], from, to), size: 4, width: 0, fill: hue },

@@ -49,7 +49,7 @@ export class Report {
     private draw(): void {
         const { page } = this;
         const say = words(page.words);
-        const context = { page, words: say, numbers: new Numbers(page.lang, say), place: this.place };
+        const context = { page, words: say, numbers: new Numbers(page.lang, say), place: this.place, standing: [] as (() => void)[] };
         document.documentElement.lang = page.lang;
         document.title = page.title;
         const sections = page.sections.map((it) =>
@@ -79,6 +79,7 @@ export class Report {
                 el("div", { class: "sections" }, ...sections),
             ),
         );
+        context.standing.forEach((it) => it());
         this.follow(sections, contents);
     }
 

@@ -53,7 +53,7 @@ function written(name: string, doc: Doc): string {
 }
 
 /** Opens a page, does something with it, and sees to it that it never complained nor asked for anything else. */
-async function opened(address: string, options: BrowserContextOptions, then: (tab: Tab) => Promise<void>, allowed: (url: string) => boolean = (url) => url === address || url.startsWith("data:")): Promise<void> {
+async function opened(address: string, options: BrowserContextOptions, then: (tab: Tab) => Promise<void>, allowed: (url: string) => boolean = (url) => url === address || url.startsWith("data:"), expected = /^$/): Promise<void> {
     const context = await chromium.newContext(options);
     const complaints: string[] = [];
     try {
@@ -67,7 +67,7 @@ async function opened(address: string, options: BrowserContextOptions, then: (ta
     } finally {
         await context.close();
     }
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(complaints.filter((it) => !expected.test(it)), []);
 }
 
 const opening = (path: string, options: BrowserContextOptions, then: (tab: Tab) => Promise<void>) => opened(pathToFileURL(path).href, options, then);
@@ -75,6 +75,12 @@ const shown = (tab: Tab) => tab.evaluate("pgdyno.charts()") as Promise<Shown[]>;
 const range = async (tab: Tab) => (await shown(tab))[0]?.range;
 const DESKTOP = { viewport: { width: 1280, height: 900 } };
 const PHONE = { viewport: { width: 320, height: 640 } };
+
+/** Asks again and again; the policy forbids that the page itself does. */
+async function until(tab: Tab, what: string): Promise<void> {
+    const end = performance.now() + 20_000;
+    while (!(await tab.evaluate(what))) assert.ok(performance.now() < end, `never: ${what}`);
+}
 
 /** The Document in a page's file. */
 function documentOf(path: string): Doc {
@@ -281,7 +287,7 @@ test("hostile text is text everywhere", async () => {
             for (const lang of ["ru", "en"]) {
                 await tab.click(`#in-${lang}`);
                 for (const chart of await tab.locator(".chart figcaption button").all()) await chart.click();
-                for (const it of await tab.locator("summary").all()) await it.click();
+                for (const it of await tab.locator("details:not([open]) summary").all()) await it.click();
                 await tab.locator(".mark").first().hover();
             }
             assert.equal(await tab.evaluate("window.hurt"), undefined);
@@ -349,9 +355,10 @@ test("what there is of names and roles serves those who do not see", async () =>
 
 test("the page goes onto paper, light and without what can be pressed", async () => {
     await opening(written("paper", invented({ points: 100 })), { ...DESKTOP, colorScheme: "dark" }, async (tab) => {
-        await tab.evaluate("addEventListener('beforeprint', () => setTimeout(() => 0)), addEventListener('afterprint', () => window.printed = document.documentElement.dataset.theme)");
+        await tab.evaluate("addEventListener('beforeprint', () => window.printed = [document.documentElement.dataset.theme, document.querySelector('.uplot canvas').style.width || document.querySelector('.uplot').clientWidth])");
         const paper = await tab.pdf({ path: `${OUT}/paper.pdf`, preferCSSPageSize: true });
         assert.equal(paper.subarray(0, 5).toString(), "%PDF-");
+        assert.deepEqual(await tab.evaluate("window.printed[0]"), "light");
         const pages = paper.toString("latin1").match(/\/Type\s*\/Page\b/g)?.length ?? 0;
         console.log(`on paper: ${pages} pages`);
         assert.ok(pages >= 3 && pages <= 12, `${pages} pages`);
@@ -377,7 +384,7 @@ test("a live page grows, keeps the zoom, survives a lost connection and ends", a
     try {
         await opened(server.address("/runs/invented"), DESKTOP, async (tab) => {
             const points = async () => (await shown(tab))[0]?.at.length ?? 0;
-            const wait = (what: string) => tab.waitForFunction(what, undefined, { timeout: 10_000 });
+            const wait = (what: string) => until(tab, what);
             await wait("document.querySelector('.live-state').dataset.state === 'live'");
             await tab.locator("#chart-rate .plot").press("+");
             const zoomed = await range(tab);
@@ -410,7 +417,7 @@ test("a live page grows, keeps the zoom, survives a lost connection and ends", a
             server.say("end", {});
             await wait("document.querySelector('.live-state').dataset.state === 'ended'");
             assert.equal(await tab.locator("#stop").count(), 0);
-        }, (url) => url.startsWith(server.address("/")));
+        }, (url) => url.startsWith(server.address("/")), /^error: Failed to load resource: net::ERR_(INCOMPLETE_CHUNKED_ENCODING|CONNECTION)/);
     } finally {
         await server.close();
     }

@@ -24,6 +24,9 @@ function chance(seed: number): () => number {
     };
 }
 
+/** Four significant digits, as real numbers come. */
+const short = (it: number) => Number(it.toPrecision(4));
+
 const line = (text: string, tone: Line["tone"] = "plain"): Line => ({ text, tone });
 
 interface Sketch {
@@ -62,7 +65,7 @@ export function invented(wish: Wish = {}): Doc {
 export function grownPoint(doc: Doc, trial: number, seed: number, moment: number): { trial: number; at: number[]; charts: number[][][]; marks: Mark[] } {
     const random = chance(seed);
     const at = [moment * (doc.data[trial]?.bin ?? 1)];
-    const charts = SKETCHES.map((sketch) => sketch.tracks.map(([, level]) => [level * (0.8 + 0.4 * random())]));
+    const charts = SKETCHES.map((sketch) => sketch.tracks.map(([, level]) => [short(level * (0.8 + 0.4 * random()))]));
     return { trial, at, charts, marks: [] };
 }
 
@@ -76,10 +79,10 @@ function column(points: number, level: number, steady: boolean, random: () => nu
     const phase = random() * 6;
     const gap = Math.floor(points * (0.2 + 0.5 * random()));
     return Array.from({ length: points }, (_, i) => {
-        if (steady) return level;
+        if (steady) return short(level);
         if (i >= gap && i < gap + 2) return null;
         const fault = i > points * 0.62 && i < points * 0.68 ? 2.4 : 1;
-        return level * fault * (1 + 0.12 * Math.sin(i / 17 + phase)) * (0.85 + 0.3 * random());
+        return short(level * fault * (1 + 0.12 * Math.sin(i / 17 + phase)) * (0.85 + 0.3 * random()));
     });
 }
 
@@ -109,8 +112,8 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
                 alternative: say("The generator reaches PostgreSQL through PgBouncer, where clients wait.", "Нагрузка идёт через PgBouncer, в котором ждут клиенты."),
                 nodes: [
                     { heading: "pgdyno", lines: [line(say("open model, 4200/s", "открытая модель, 4200/с")), line(say("100 clients", "100 клиентов"))], load: 0.21, tone: "plain" },
-                    { heading: `PgBouncer 1.18${foreign}`, lines: [line("transaction, 20"), line(say("queue: 18 clients, 4.1 ms", "очередь: 18 клиентов, 4,1 мс"), "doubt"), line(say("1 processor", "1 процессор"))], load: 0.41, tone: "doubt" },
-                    { heading: "PostgreSQL 15.8", lines: [line("shared_buffers 256 MiB"), line(say("0.93 of 1 processor; throttled 31 % of the time", "0,93 из 1 процессора; придержан 31 % времени"), "bad"), line(say("400 MiB of memory", "400 МиБ памяти"))], load: 0.93, tone: "bad" },
+                    { heading: `PgBouncer 1.18${foreign}`, lines: [line("transaction, 20"), line(say("queue: 18 clients, 4.1 ms", "очередь: 18 клиентов, 4,1 мс"), "doubt"), line(say("1 processor", "1 процессор"))], load: 0.41, tone: "doubt" },
+                    { heading: "PostgreSQL 15.8", lines: [line("shared_buffers 256 MiB"), line(say("0.93 of 1 processor; throttled 31 % of the time", "0,93 из 1 процессора; придержан 31 % времени"), "bad"), line(say("400 MiB of memory", "400 МиБ памяти"))], load: 0.93, tone: "bad" },
                 ],
                 hops: ["TCP, TLS 1.3", say("Unix socket", "сокет Unix")],
             },
@@ -121,8 +124,8 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
                 caption: say("Response time from the intended start, ms", "Время ответа от намеченного начала, мс"),
                 columns: columns([say("operation", "операция"), false], [say("offered", "предложено"), true], [say("delivered", "выполнено"), true], ["p50", true], ["p90", true], ["p99", true], ["p99.9", true], [say("failures", "отказы"), true]),
                 rows: [
-                    { cells: [`select_book${foreign}`, "31 002", "31 000", "0.81", "1.92", "6.10", "22.4", "2"], tone: "plain", baseline: false },
-                    { cells: ["set_price", "10 334", "10 298", "1.62", "4.02", "19.3", "64.1", "36"], tone: "doubt", baseline: false },
+                    { cells: [`select_book${foreign}`, "31 002", "31 000", "0.81", "1.92", "6.10", "22.4", "2"], tone: "plain", baseline: false },
+                    { cells: ["set_price", "10 334", "10 298", "1.62", "4.02", "19.3", "64.1", "36"], tone: "doubt", baseline: false },
                 ],
                 notes: [["", line(say("A quantile with fewer than ten samples beyond it is not shown.", "Квантиль, за которым меньше десяти измерений, не показан."), "faint")]],
             },
@@ -131,11 +134,11 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
             {
                 kind: "table",
                 caption: say("By pool mode", "По режимам пула"),
-                columns: columns([say("cell", "ячейка"), false], [say("throughput, 1/s", "пропускная способность, 1/с"), true], ["95 %", true], [say("ratio", "отношение"), true], [say("verdict", "приговор"), false]),
+                columns: columns([say("cell", "ячейка"), false], [say("throughput, 1/s", "пропускная способность, 1/с"), true], ["95 %", true], [say("ratio", "отношение"), true], [say("verdict", "приговор"), false]),
                 rows: [
-                    { cells: ["session, 20", "2 104", "2 080–2 131", "1", ""], tone: "plain", baseline: true },
-                    { cells: ["transaction, 20", "4 150", "4 088–4 204", "1.97", say("faster", "быстрее")], tone: "good", baseline: false },
-                    { cells: ["statement, 20", "2 130", "2 010–2 266", "1.01", say("no evidence", "различие не доказано")], tone: "faint", baseline: false },
+                    { cells: ["session, 20", "2 104", "2 080–2 131", "1", ""], tone: "plain", baseline: true },
+                    { cells: ["transaction, 20", "4 150", "4 088–4 204", "1.97", say("faster", "быстрее")], tone: "good", baseline: false },
+                    { cells: ["statement, 20", "2 130", "2 010–2 266", "1.01", say("no evidence", "различие не доказано")], tone: "faint", baseline: false },
                     { cells: ["session, 5", "590", "571–604", "0.28", say("slower", "медленнее")], tone: "bad", baseline: false },
                 ],
                 notes: [],
@@ -164,7 +167,7 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
                 kind: "findings",
                 findings: [
                     {
-                        line: line(say("PostgreSQL was held back by its quota: it was throttled 31 % of the time, and response time rose with it.", "PostgreSQL упёрся в квоту: он был придержан 31 % времени, и время ответа росло вместе с этим."), "bad"),
+                        line: line(say("PostgreSQL was held back by its quota: it was throttled 31 % of the time, and response time rose with it.", "PostgreSQL упёрся в квоту: он был придержан 31 % времени, и время ответа росло вместе с этим."), "bad"),
                         table: null,
                         evidence: [
                             { text: say("processors, trial 3", "процессоры, измерение 3"), section: "charts", trial: Math.min(2, data.length - 1), chart: "processors" },
@@ -193,7 +196,7 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
         title: `001-pool-modes 2026-11-21${foreign}`,
         question: say("How does the mode of the pool change what the database delivers?", "Как режим пула меняет то, что успевает база?") + foreign,
         answer: line(
-            say("Transaction mode delivers 1.97 times as much as session mode: 4 150 transactions per second (95 %: 4 088 to 4 204), valid.", "В режиме транзакций выполняется в 1,97 раза больше, чем в режиме сеансов: 4 150 транзакций в секунду (95 %: от 4 088 до 4 204), достоверно."),
+            say("Transaction mode delivers 1.97 times as much as session mode: 4 150 transactions per second (95 %: 4 088 to 4 204), valid.", "В режиме транзакций выполняется в 1,97 раза больше, чем в режиме сеансов: 4 150 транзакций в секунду (95 %: от 4 088 до 4 204), достоверно."),
             "good",
         ),
         facts: ["2026-11-21 14:07 UTC", say("seed 42", "зерно 42"), say("12 cells, 36 trials", "12 ячеек, 36 измерений"), say("48 min", "48 мин")],
