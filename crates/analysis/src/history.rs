@@ -218,7 +218,7 @@ mod tests {
     fn how_often_a_change_is_seen_where_there_is_none() {
         let seed = 3;
         let draw = &mut Draw::new(seed);
-        let (series, shifts) = if cfg!(debug_assertions) { (200, 40) } else { (1000, 200) };
+        let (series, shifts): (u64, usize) = if cfg!(debug_assertions) { (200, 40) } else { (1000, 200) };
         let alarms = (0..series).filter(|n| {
             let heavy = n % 2 == 1;
             let values: Vec<f64> =
@@ -226,7 +226,7 @@ mod tests {
             !change_points(&values, 0.05, 99, *n).is_empty()
         });
         let alarms = alarms.count();
-        let near = (0..shifts).filter(|n| {
+        let near = (0..shifts as u64).filter(|n| {
             let values: Vec<f64> = (0..30).map(|n| draw.normal() + if n < 14 { 0.0 } else { 3.0 }).collect();
             let found = change_points(&values, 0.05, 99, *n);
             found.iter().any(|it| it.at.abs_diff(14) <= 1)

@@ -3,6 +3,7 @@
 //! Text from facts. Nothing here computes a statistic; every sentence stands in [`lang`].
 
 pub mod bench;
+pub mod comparison;
 pub mod document;
 pub mod findings;
 pub mod html;

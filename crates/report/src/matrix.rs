@@ -301,7 +301,7 @@ fn paths(matrix: &Matrix, notes: &mut Notes, lang: &dyn Lang) -> Filled {
 const GAP: usize = 2;
 
 /// A table as wide as it may be: what matters least is left out until the rest fits.
-fn drawn(table: &Table, style: Style) -> String {
+pub(crate) fn drawn(table: &Table, style: Style) -> String {
     let (dash, marked) = match style.characters {
         Characters::Utf8 => ("─", "▸ "),
         Characters::Ascii => ("-", "> "),

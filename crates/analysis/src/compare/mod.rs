@@ -23,7 +23,7 @@ mod trial;
 
 pub use condition::{Condition, parse};
 pub use differ::{Stand, differences};
-pub use trial::{Bin, Counts, Gather, Group, Trial, Value};
+pub use trial::{Bin, Counts, Gather, Group, Trial, Value, processors};
 
 use crate::repeats;
 use blocks::Resampled;

@@ -3,6 +3,7 @@
 //! Its figures, from all its histograms together, and its seconds in short: a second of a second-by-second file is a
 //! megabyte, and here a few kilobytes.
 
+use crate::finding::{TrialFacts, host};
 use model::comparison::Metric;
 use model::{Cell, Interval, Latency, Nanos, PerSecond, Tick};
 
@@ -20,6 +21,11 @@ pub struct Trial {
     pub groups: Vec<Group>,
     /// Used by the generator, by what stands before PostgreSQL, and by PostgreSQL.
     pub processors: [Option<f64>; 3],
+}
+
+/// As [`Trial::processors`].
+pub fn processors(trial: &TrialFacts<'_>) -> [Option<f64>; 3] {
+    [host::generator(trial), host::before(trial), host::server(trial)]
 }
 
 /// What came of one operation in one trial, or of all.

@@ -29,7 +29,7 @@ pub(super) fn host(cell: &Cell<'_>) -> Option<Finding> {
 }
 
 /// By the generator's own account: its threads are told apart from those that watch, and from what it has started.
-fn generator(trial: &TrialFacts<'_>) -> Option<f64> {
+pub fn generator(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     let counts = &it.total.counts;
     let executed = (counts.ok + counts.failed + counts.unknown) as f64;
@@ -43,7 +43,7 @@ pub fn before(trial: &TrialFacts<'_>) -> Option<f64> {
     each.collect::<Option<Vec<f64>>>().filter(|it| !it.is_empty()).map(|it| it.iter().sum())
 }
 
-fn server(trial: &TrialFacts<'_>) -> Option<f64> {
+pub fn server(trial: &TrialFacts<'_>) -> Option<f64> {
     processors(trial.samples, &trial.server()?.name)
 }
 

@@ -1,6 +1,256 @@
-//! Russian: what pages, comparisons and running runs say.
+//! Russian: what comparisons say.
 
-use super::Ru;
-use crate::lang::compare::CompareWords;
+use super::{NUMBERS as RU, Ru, counted, oblique, plural};
+use crate::lang::Lang;
+use crate::lang::compare::{CompareWords, Comparing, Counted};
+use crate::page::number::three;
+use model::comparison::{
+    Beside, Change, Condition, ConditionUnit, Difference, Met, Method, Metric, MetricKind,
+};
+use model::matrix::Verdict;
 
-impl CompareWords for Ru {}
+impl CompareWords for Ru {
+    fn comparing(&self, it: Comparing) -> &'static str {
+        match it {
+            Comparing::Title => "Сравнение",
+            Comparing::Unlike => "Сравнивается разное",
+            Comparing::Conditions => "Условия",
+            Comparing::Figures => "Показатели",
+            Comparing::Differences => "Чем прогоны различаются",
+            Comparing::LeftOut => "Что не учтено",
+            Comparing::Operation => "операция",
+            Comparing::Figure => "показатель",
+            Comparing::Base => "база",
+            Comparing::Run => "прогон",
+            Comparing::Change => "изменение",
+            Comparing::Interval => "95 %",
+            Comparing::Verdict => "вывод",
+            Comparing::Method => "метод",
+            Comparing::All => "все",
+            Comparing::NoDifference => "планы, версии и машины одинаковы",
+            Comparing::History => "История",
+            Comparing::Series => "Прогоны",
+            Comparing::ChangePoints => "Изменения",
+            Comparing::When => "когда",
+            Comparing::Program => "pgdyno",
+            Comparing::Server => "PostgreSQL",
+            Comparing::Trials => "измерений",
+            Comparing::NothingElse => "ни план, ни версии, ни машина при этом не менялись",
+        }
+    }
+
+    fn metric(&self, it: Metric) -> &'static str {
+        match it {
+            Metric::Tps => "выполнено, транз/с",
+            Metric::P50 => "время ответа, p50",
+            Metric::P90 => "время ответа, p90",
+            Metric::P99 => "время ответа, p99",
+            Metric::P999 => "время ответа, p99,9",
+            Metric::ServiceP99 => "время обслуживания, p99",
+            Metric::Errors => "ошибки",
+            Metric::GeneratorCpu => "ЦП генератора",
+            Metric::BeforeCpu => "ЦП перед PostgreSQL",
+            Metric::ServerCpu => "ЦП PostgreSQL",
+        }
+    }
+
+    fn differs(&self, metric: Metric, verdict: Verdict) -> &'static str {
+        let timely = matches!(metric.kind(), MetricKind::Rate | MetricKind::Seconds);
+        let faster = (verdict == Verdict::Higher) == (metric.kind() == MetricKind::Rate);
+        match verdict {
+            Verdict::NoEvidence => "не доказано",
+            Verdict::TooFewRuns => "мало измерений",
+            Verdict::Higher | Verdict::Lower if timely => {
+                if faster {
+                    "быстрее"
+                } else {
+                    "медленнее"
+                }
+            }
+            Verdict::Higher => "выше",
+            Verdict::Lower => "ниже",
+        }
+    }
+
+    fn measure(&self, metric: Metric, value: f64) -> String {
+        match metric.kind() {
+            MetricKind::Seconds => RU.seconds(value),
+            MetricKind::Share => RU.percent(value, 3),
+            MetricKind::Rate | MetricKind::Processors => self.number(&three(value)),
+        }
+    }
+
+    fn changed(&self, it: &Change) -> String {
+        match it {
+            Change::Ratio { value, .. } => value.map_or(String::new(), |it| RU.change(it)),
+            Change::Difference { value, .. } => format!("{} п. п.", points(*value)),
+        }
+    }
+
+    fn changed_interval(&self, it: &Change) -> String {
+        match (it, it.interval()) {
+            (_, None) => String::new(),
+            (Change::Ratio { .. }, Some(it)) => RU.changes(it),
+            (Change::Difference { .. }, Some((low, high))) => {
+                format!("от {} до {} п. п.", points(low), points(high))
+            }
+        }
+    }
+
+    fn comparison_question(&self, base: &str, runs: &[&str]) -> String {
+        match runs {
+            [] => format!("Чем ячейки прогона {base} отличаются от его базы сравнения?"),
+            runs => format!("Что изменилось по сравнению с прогоном {base}: {}?", runs.join(", ")),
+        }
+    }
+
+    fn comparison_answer(&self, it: &Beside) -> String {
+        let Counted { figures, better, worse, other, too_few, unlike } = Counted::of(it);
+        let found = better + worse + other;
+        let all =
+            |n: usize| format!("{} {}", RU.count(n as u64), oblique(n as u64, "показателя", "показателей"));
+        let what = if figures == 0 {
+            "сравнивать нечего".to_owned()
+        } else if too_few == figures {
+            "измерений слишком мало, чтобы доказать какое-либо различие".to_owned()
+        } else if found == 0 {
+            format!("ни для одного из {} различие не доказано", all(figures))
+        } else {
+            let parts = [(better, "лучше"), (worse, "хуже"), (other, "просто другие")];
+            let told =
+                parts.iter().filter(|it| it.0 > 0).map(|it| format!("{} – {}", it.1, RU.count(it.0 as u64)));
+            format!("из {}: {}", all(figures), told.collect::<Vec<_>>().join(", "))
+        };
+        let but = match unlike {
+            0 => String::new(),
+            n => {
+                let n = n as u64;
+                let differ = plural(n, "отличие само меняет", "отличия сами меняют", "отличий сами меняют");
+                format!("; но ещё {} {differ} показатели", RU.count(n))
+            }
+        };
+        format!("{}: {what}{but}.", it.run.name)
+    }
+
+    fn unlike(&self, count: usize) -> String {
+        let n = count as u64;
+        let differ = plural(n, "отличие само меняет", "отличия сами меняют", "отличий сами меняют");
+        format!("{} {differ} показатели, что бы ни сравнивалось:", RU.count(n))
+    }
+
+    fn differing(&self, it: &Difference, cells: &[&str]) -> String {
+        let told = |it: &Option<String>| it.clone().unwrap_or_else(|| "нет".to_owned());
+        let of = if cells.is_empty() { String::new() } else { format!(" ({})", cells.join(", ")) };
+        let expected = if it.expected { ", намеренно" } else { "" };
+        format!("{}: {} → {}{of}{expected}", it.path, told(&it.base), told(&it.run))
+    }
+
+    fn method(&self, it: &Method) -> String {
+        let trials = |n: u32| counted(n.into(), "измерение", "измерения", "измерений");
+        let of_trials =
+            |n: u32| format!("{} {}", RU.count(n.into()), oblique(n.into(), "измерения", "измерений"));
+        match it {
+            Method::Trials { base, run } => {
+                format!("по рангам {base} и {}: точно при любом их распределении", of_trials(*run))
+            }
+            Method::Pairs { pairs } => format!(
+                "по рангам разностей {} {} измерений, сделанных рядом по времени",
+                RU.count((*pairs).into()),
+                oblique((*pairs).into(), "пары", "пар")
+            ),
+            Method::FewTrials { base, run } => format!(
+                "по распределению Стьюдента для {base} и {}, если их логарифмы распределены нормально; для четырёх с \
+                 каждой стороны этого не требуется",
+                of_trials(*run)
+            ),
+            Method::Blocks { base, run } => format!(
+                "по {} и {} блокам длиной {} и {} с, выбранным повторно (корреляция соседних секунд {} и {}): только об \
+                 этих отрезках времени; что покажет ещё одно измерение, неизвестно",
+                base.count,
+                run.count,
+                RU.fixed(base.seconds, 0),
+                RU.fixed(run.seconds, 0),
+                RU.fixed(base.correlation, 2),
+                RU.fixed(run.correlation, 2)
+            ),
+            Method::None { base, run } => {
+                format!("для интервала мало: в базе {}, в прогоне {run}", trials(*base))
+            }
+        }
+    }
+
+    fn excluded(&self, of_base: bool, cell: &str, repetition: u32, why: &str) -> String {
+        let of = if of_base { "база" } else { "прогон" };
+        let cell = if cell.is_empty() { String::new() } else { format!(" {cell},") };
+        format!("{of},{cell} измерение {}: {why}", repetition + 1)
+    }
+
+    fn unmatched(&self, of_base: bool, cells: &[&str]) -> String {
+        let of = if of_base { "базе" } else { "прогоне" };
+        format!("есть только в {of}: {}", cells.join(", "))
+    }
+
+    fn condition(&self, it: &Condition, cell: &str) -> String {
+        let number = |value: f64| match it.unit {
+            ConditionUnit::Relative => RU.change(1.0 + value),
+            ConditionUnit::Points => format!("{} п. п.", points(value)),
+            ConditionUnit::Seconds => RU.seconds(value),
+            ConditionUnit::Share => RU.percent(value, 3),
+            ConditionUnit::PerSecond | ConditionUnit::Processors => self.number(&three(value)),
+        };
+        let of = if cell.is_empty() { String::new() } else { format!(" ({cell})") };
+        let value = it.value.map_or(String::new(), |it| format!(": {}", number(it)));
+        let within = it
+            .interval
+            .map_or(String::new(), |(low, high)| format!(", от {} до {}", number(low), number(high)));
+        let outcome = match it.outcome {
+            Met::Yes => "выполнено",
+            Met::No => "не выполнено",
+            Met::Unknown => "сказать нельзя",
+            Met::Absent => "сказать нельзя: такого показателя у прогонов нет",
+        };
+        format!("{}{of}: {outcome}{value}{within}", it.text)
+    }
+
+    fn comparison_legend(&self, seed: u64, figures: usize) -> String {
+        let n = figures as u64;
+        format!(
+            "медианы достоверных измерений; изменения – с интервалами на 95 %; доля ложных открытий среди {} {} – не \
+             более 5 %; зерно {seed}",
+            RU.count(n),
+            oblique(n, "показателя", "показателей")
+        )
+    }
+
+    fn history_question(&self, experiment: &str) -> String {
+        format!("Когда изменились показатели эксперимента {experiment}?")
+    }
+
+    fn history_answer(&self, runs: usize, changes: usize, too_few: bool) -> String {
+        let runs = runs as u64;
+        let all = counted(runs, "прогон", "прогона", "прогонов");
+        let among = format!("{} {}", RU.count(runs), oblique(runs, "прогона", "прогонов"));
+        match (changes, too_few) {
+            (0, true) => {
+                format!("{all} – слишком мало, чтобы найти изменение: нужно пять до него и пять после.")
+            }
+            (0, false) => format!("Среди {among} изменение не доказано."),
+            (n, _) => format!("{} на {all}.", counted(n as u64, "изменение", "изменения", "изменений")),
+        }
+    }
+
+    fn change_point(&self, metric: Metric, run: &str, before: f64, after: f64, p: f64) -> String {
+        let [from, to] = [before, after].map(|it| self.measure(metric, it));
+        format!(
+            "{}, начиная с {run}: {from} → {to} ({}, p {})",
+            self.metric(metric),
+            RU.change(after / before),
+            RU.fixed(p, 4)
+        )
+    }
+}
+
+/// In percentage points, with its sign.
+fn points(share: f64) -> String {
+    Ru.number(&format!("{:+.3}", 100.0 * share))
+}

@@ -1,0 +1,357 @@
+//! What does a reader of a comparison see, and in which order?
+//!
+//! What makes it unfair before any figure; then the user's conditions, the figures, what else differs, and what does not
+//! count. The same for the history of an experiment.
+
+use crate::findings::paragraph;
+use crate::lang::Lang;
+use crate::lang::compare::Comparing;
+use crate::matrix::{Style, drawn};
+use crate::page::{Block, Column, Line, Page, Row, Section, Table, Tone};
+use model::Nanos;
+use model::comparison::{
+    Beside, Cell, CellHistory, Comparison, Condition, Difference, Figure, History, Label, Met, Method, Metric,
+};
+use model::matrix::Verdict;
+
+/// A comparison in a language.
+pub fn page(it: &Comparison, lang: &dyn Lang) -> Page {
+    let runs: Vec<&str> = it.runs.iter().map(|it| it.run.name.as_str()).collect();
+    let within = runs == [it.base.name.as_str()];
+    let each = |blocks: &dyn Fn(&Beside) -> Vec<Block>| -> Vec<Block> {
+        let of_run = |beside: &Beside| {
+            let mut all = blocks(beside);
+            if it.runs.len() > 1 && !all.is_empty() {
+                all.insert(0, text(beside.run.name.clone(), Tone::Plain));
+            }
+            all
+        };
+        it.runs.iter().flat_map(of_run).collect()
+    };
+    let fair = |beside: &Beside| {
+        let all: Vec<Line> = differing(beside, false, lang);
+        match all.is_empty() {
+            true => vec![text(lang.comparing(Comparing::NoDifference).to_owned(), Tone::Faint)],
+            false => vec![Block::List { items: all }],
+        }
+    };
+    let answers: Vec<String> = it.runs.iter().map(|it| lang.comparison_answer(it)).collect();
+    Page {
+        lang: lang.code(),
+        language: lang.name(),
+        title: lang.comparing(Comparing::Title).to_owned(),
+        question: lang.comparison_question(&it.base.name, if within { &[] } else { &runs }),
+        answer: Line { text: answers.join(" "), tone: tone(&it.runs) },
+        facts: vec![lang.moment(it.base.begun_ms), lang.seed(it.seed)],
+        sections: sections(
+            [
+                ("unlike", Comparing::Unlike, each(&|it| unlike(it, lang))),
+                ("conditions", Comparing::Conditions, each(&|it| conditions(it, lang))),
+                ("figures", Comparing::Figures, each(&|beside| figures(beside, it.seed, lang))),
+                ("differences", Comparing::Differences, each(&fair)),
+                ("left-out", Comparing::LeftOut, each(&|it| left_out(it, lang))),
+            ],
+            lang,
+        ),
+        words: crate::page::words(lang),
+    }
+}
+
+/// The history of an experiment in a language.
+pub fn history(it: &History, lang: &dyn Lang) -> Page {
+    let changes = it.series.iter().map(|it| it.changes.len()).sum();
+    let too_few = it.series.iter().all(|it| it.too_few);
+    let series = it.series.iter().map(|cell| Block::Table(points(it, cell, lang))).collect();
+    let found = it.series.iter().flat_map(|cell| changed(it, cell, lang)).collect();
+    Page {
+        lang: lang.code(),
+        language: lang.name(),
+        title: lang.comparing(Comparing::History).to_owned(),
+        question: lang.history_question(&it.experiment),
+        answer: Line {
+            text: lang.history_answer(it.runs.len(), changes, too_few),
+            tone: if changes > 0 { Tone::Doubt } else { Tone::Plain },
+        },
+        facts: vec![lang.seed(it.seed)],
+        sections: sections(
+            [("changes", Comparing::ChangePoints, found), ("series", Comparing::Series, series)],
+            lang,
+        ),
+        words: crate::page::words(lang),
+    }
+}
+
+/// A page as it stands on a terminal: of what comparisons and histories consist of.
+pub fn terminal(page: &Page, style: Style) -> String {
+    let mut out = paragraph("", &page.question, style.width) + &paragraph("", &page.answer.text, style.width);
+    for section in &page.sections {
+        out += &format!("\n{}\n", section.heading);
+        for block in &section.blocks {
+            match block {
+                Block::Text(it) => out += &paragraph("", &it.text, style.width),
+                Block::List { items } => {
+                    out.extend(items.iter().map(|it| paragraph("* ", &it.text, style.width)));
+                }
+                Block::Table(it) => out += &table(it, style),
+                _ => {}
+            }
+        }
+    }
+    out
+}
+
+fn table(it: &Table, style: Style) -> String {
+    let mut out = paragraph("", &it.caption, style.width);
+    out += &drawn(it, style);
+    for (mark, note) in &it.notes {
+        out += &paragraph(&format!("{mark:<3}"), &note.text, style.width);
+    }
+    out
+}
+
+fn sections<const N: usize>(
+    all: [(&'static str, Comparing, Vec<Block>); N],
+    lang: &dyn Lang,
+) -> Vec<Section> {
+    let full = all.into_iter().filter(|it| !it.2.is_empty());
+    full.map(|(id, it, blocks)| Section { id, heading: lang.comparing(it).to_owned(), blocks }).collect()
+}
+
+fn text(text: String, tone: Tone) -> Block {
+    Block::Text(Line { text, tone })
+}
+
+/// What a cell is called; nothing for one without axes.
+fn name(it: &Label) -> String {
+    it.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("/")
+}
+
+/// Of a pair, both names where they are not the same.
+fn pair(it: &Cell) -> String {
+    let (base, run) = (name(&it.base), name(&it.run));
+    if base == run { run } else { format!("{base} → {run}") }
+}
+
+fn tone(all: &[Beside]) -> Tone {
+    let mut figures = all.iter().flat_map(|it| &it.cells).flat_map(|it| &it.figures);
+    match () {
+        () if all.iter().flat_map(|it| &it.conditions).any(|it| it.outcome == Met::Yes) => Tone::Bad,
+        () if all.iter().flat_map(|it| &it.differences).any(Difference::unfair) => Tone::Doubt,
+        () if figures.any(|it| toned(it) == Tone::Bad) => Tone::Bad,
+        () => Tone::Plain,
+    }
+}
+
+fn toned(it: &Figure) -> Tone {
+    match (it.verdict, it.metric.more_is_better()) {
+        (Verdict::TooFewRuns, _) => Tone::Faint,
+        (Verdict::NoEvidence, _) | (_, None) => Tone::Plain,
+        (verdict, Some(more)) if (verdict == Verdict::Higher) == more => Tone::Good,
+        _ => Tone::Bad,
+    }
+}
+
+fn differing(it: &Beside, unfair: bool, lang: &dyn Lang) -> Vec<Line> {
+    let names: Vec<String> = it.cells.iter().map(pair).collect();
+    let line = |difference: &Difference| {
+        let cells: Vec<&str> = difference.cells.iter().map(|number| names[*number].as_str()).collect();
+        let tone = if unfair { Tone::Bad } else { Tone::Plain };
+        Line { text: lang.differing(difference, &cells), tone }
+    };
+    it.differences.iter().filter(|it| it.unfair() == unfair).map(line).collect()
+}
+
+fn unlike(it: &Beside, lang: &dyn Lang) -> Vec<Block> {
+    let items = differing(it, true, lang);
+    match items.len() {
+        0 => Vec::new(),
+        n => vec![text(lang.unlike(n), Tone::Bad), Block::List { items }],
+    }
+}
+
+fn conditions(it: &Beside, lang: &dyn Lang) -> Vec<Block> {
+    let line = |condition: &Condition| Line {
+        text: lang.condition(condition, &pair(&it.cells[condition.cell])),
+        tone: match condition.outcome {
+            Met::Yes => Tone::Bad,
+            Met::No => Tone::Good,
+            Met::Unknown | Met::Absent => Tone::Doubt,
+        },
+    };
+    let items: Vec<Line> = it.conditions.iter().map(line).collect();
+    if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
+}
+
+/// One table by pair of cells.
+fn figures(it: &Beside, seed: u64, lang: &dyn Lang) -> Vec<Block> {
+    let of = it.cells.iter().map(|it| it.figures.len()).sum();
+    let full = it.cells.iter().filter(|it| !it.figures.is_empty());
+    let mut all: Vec<Block> = full.map(|it| Block::Table(compared(it, lang))).collect();
+    if !all.is_empty() {
+        all.push(text(lang.comparison_legend(seed, of), Tone::Faint));
+    }
+    all
+}
+
+fn compared(cell: &Cell, lang: &dyn Lang) -> Table {
+    // Methods differ where a figure is not known of every trial.
+    let mut methods: Vec<&Method> = Vec::new();
+    for it in &cell.figures {
+        if !methods.contains(&&it.method) {
+            methods.push(&it.method);
+        }
+    }
+    let several = cell.figures.iter().any(|it| it.operation.is_some());
+    let mark = |it: &Method| {
+        let number = methods.iter().position(|known| *known == it).unwrap_or_default();
+        char::from(b'a' + (number % 26) as u8).to_string()
+    };
+    let column = |it: Comparing, numeric, dispensable| Column {
+        heading: lang.comparing(it).to_owned(),
+        numeric,
+        dispensable,
+    };
+    let mut columns = vec![
+        column(Comparing::Figure, false, 0),
+        column(Comparing::Base, true, 2),
+        column(Comparing::Run, true, 1),
+        column(Comparing::Change, true, 0),
+        column(Comparing::Interval, true, 0),
+        column(Comparing::Verdict, false, 0),
+        column(Comparing::Method, false, 3),
+    ];
+    if several {
+        columns.insert(0, column(Comparing::Operation, false, 0));
+    }
+    let row = |it: &Figure| {
+        let mut cells = vec![
+            lang.metric(it.metric).to_owned(),
+            lang.measure(it.metric, it.base.value),
+            lang.measure(it.metric, it.run.value),
+            lang.changed(&it.change),
+            lang.changed_interval(&it.change),
+            lang.differs(it.metric, it.verdict).to_owned(),
+            mark(&it.method),
+        ];
+        if several {
+            let all = lang.comparing(Comparing::All).to_owned();
+            cells.insert(0, it.operation.clone().unwrap_or(all));
+        }
+        Row { cells, tone: toned(it), baseline: false }
+    };
+    let note = |it: &&Method| (mark(it), Line { text: lang.method(it), tone: Tone::Faint });
+    Table {
+        caption: pair(cell),
+        columns,
+        rows: cell.figures.iter().map(row).collect(),
+        notes: methods.iter().map(note).collect(),
+    }
+}
+
+fn left_out(it: &Beside, lang: &dyn Lang) -> Vec<Block> {
+    let mut items: Vec<String> = Vec::new();
+    for (of_base, cells) in [(true, &it.only_base), (false, &it.only_run)] {
+        let names: Vec<String> = cells.iter().map(name).collect();
+        if !names.is_empty() {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            items.push(lang.unmatched(of_base, &names));
+        }
+    }
+    for trial in &it.left_out {
+        let why: Vec<String> = match trial.reasons.as_slice() {
+            [] => vec![lang.status(&trial.status)],
+            reasons => reasons.iter().map(|it| lang.reason(it)).collect(),
+        };
+        items.push(lang.excluded(trial.of_base, &name(&trial.cell), trial.repetition, &why.join("; ")));
+    }
+    let items: Vec<Line> = items.into_iter().map(|text| Line { text, tone: Tone::Doubt }).collect();
+    if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
+}
+
+/// What changed, and what changed with it.
+fn changed(history: &History, cell: &CellHistory, lang: &dyn Lang) -> Vec<Block> {
+    let mut all = Vec::new();
+    for it in &cell.changes {
+        let run = &history.runs[cell.points[it.at].run].source.name;
+        let of = name(&cell.label);
+        let told = lang.change_point(it.metric, run, it.before, it.after, it.p);
+        let told = if of.is_empty() { told } else { format!("{of}: {told}") };
+        all.push(text(told, Tone::Doubt));
+        let line = |it: &Difference| Line { text: lang.differing(it, &[]), tone: Tone::Plain };
+        let mut items: Vec<Line> = it.differences.iter().map(line).collect();
+        if items.is_empty() {
+            let text = lang.comparing(Comparing::NothingElse).to_owned();
+            items.push(Line { text, tone: Tone::Faint });
+        }
+        all.push(Block::List { items });
+    }
+    all
+}
+
+fn points(history: &History, cell: &CellHistory, lang: &dyn Lang) -> Table {
+    let column = |it: Comparing, numeric, dispensable| Column {
+        heading: lang.comparing(it).to_owned(),
+        numeric,
+        dispensable,
+    };
+    let figure =
+        |it: Metric, dispensable| Column { heading: lang.metric(it).to_owned(), numeric: true, dispensable };
+    let range = |metric: Metric, it: Option<(f64, f64)>| {
+        let told = |it: f64| lang.measure(metric, it);
+        it.map_or(String::new(), |(low, high)| format!("{} – {}", told(low), told(high)))
+    };
+    let (tps, p99) = (cell.points.iter().map(|it| Some(it.tps.0)), cell.points.iter().map(|it| it.p99));
+    let sparks = [(Metric::Tps, spark(tps)), (Metric::P99, spark(p99))];
+    let row = |(number, it): (usize, &model::comparison::Point)| {
+        let run = &history.runs[it.run];
+        // A change is seen where it is, not told by colour alone.
+        let of = |metric| cell.changes.iter().any(|change| change.at == number && change.metric == metric);
+        let mark = |metric, text: String| if of(metric) { format!("▸ {text}") } else { text };
+        let p99 = it.p99.map_or(String::new(), |it| lang.time(Nanos::from_secs_f64(it)));
+        Row {
+            cells: vec![
+                lang.moment(run.source.begun_ms),
+                run.source.program.clone(),
+                run.server.clone().unwrap_or_default(),
+                it.trials.to_string(),
+                mark(Metric::Tps, lang.measure(Metric::Tps, it.tps.0)),
+                range(Metric::Tps, it.tps_interval),
+                mark(Metric::P99, p99),
+                range(Metric::P99, it.p99_interval),
+            ],
+            tone: if of(Metric::Tps) || of(Metric::P99) { Tone::Doubt } else { Tone::Plain },
+            baseline: false,
+        }
+    };
+    let note = |(metric, spark): (Metric, String)| {
+        let text = format!("{} {spark}", lang.metric(metric));
+        (String::new(), Line { text, tone: Tone::Plain })
+    };
+    Table {
+        caption: name(&cell.label),
+        columns: vec![
+            column(Comparing::When, false, 0),
+            column(Comparing::Program, false, 5),
+            column(Comparing::Server, false, 4),
+            column(Comparing::Trials, true, 3),
+            figure(Metric::Tps, 0),
+            column(Comparing::Interval, true, 2),
+            figure(Metric::P99, 0),
+            column(Comparing::Interval, true, 2),
+        ],
+        rows: cell.points.iter().enumerate().map(row).collect(),
+        notes: sparks.into_iter().map(note).collect(),
+    }
+}
+
+/// A line of bars from 0 to the greatest.
+fn spark(values: impl Iterator<Item = Option<f64>>) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let values: Vec<Option<f64>> = values.collect();
+    let greatest = values.iter().flatten().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let bar = |it: &Option<f64>| it.map_or(' ', |it| BARS[((it / greatest * 7.0).round() as usize).min(7)]);
+    values.iter().map(bar).collect()
+}
+
+#[cfg(test)]
+mod tests;

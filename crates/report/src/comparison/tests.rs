@@ -1,0 +1,1 @@
+//! What comparisons say, in both languages.
