@@ -2,8 +2,10 @@
 
 use crate::run::replay;
 use crate::run::result::Judgement;
+use crate::voice::language::Spoken;
 use crate::voice::{Trouble, Voice};
 use clap::{Parser, Subcommand};
+use report::lang::Lang;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
@@ -36,6 +38,8 @@ enum Command {
         /// Print all of it as JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        spoken: Spoken,
     },
     /// Tell when other stop rules would have ended its trials
     Stop {
@@ -69,7 +73,10 @@ pub fn main(args: &[String]) -> ExitCode {
     let text = match args.command.as_ref().unwrap_or(&Command::List) {
         Command::List => list(&args.dir),
         Command::Show { run, json: true, .. } => data(&args.dir, run),
-        Command::Show { run, trials, json: false } => show(&args.dir, run, *trials),
+        Command::Show { run, trials, json: false, spoken } => match spoken.lang() {
+            Ok(lang) => show(&args.dir, run, *trials, lang),
+            Err(trouble) => return refuse(&trouble),
+        },
         Command::Stop { run, rules } => return stop(&args.dir, run, rules),
         Command::Remove { name } => {
             store::remove(&args.dir, name).map(|path| format!("removed {}\n", path.display()))
@@ -99,11 +106,13 @@ fn stop(dir: &Path, run: &str, rules: &[String]) -> ExitCode {
             let _ = io::stdout().lock().write_all(text.as_bytes());
             ExitCode::SUCCESS
         }
-        Err(trouble) => {
-            trouble.tell(&Voice { program: "pgdyno runs".to_owned() });
-            ExitCode::FAILURE
-        }
+        Err(trouble) => refuse(&trouble),
     }
+}
+
+fn refuse(trouble: &Trouble) -> ExitCode {
+    trouble.tell(&Voice { program: "pgdyno runs".to_owned() });
+    ExitCode::FAILURE
 }
 
 fn list(dir: &Path) -> store::Result<String> {
@@ -139,7 +148,7 @@ fn row(it: &Listed) -> [String; 6] {
     }
 }
 
-fn show(dir: &Path, run: &str, with_trials: bool) -> store::Result<String> {
+fn show(dir: &Path, run: &str, with_trials: bool, lang: &dyn Lang) -> store::Result<String> {
     let path = store::find(dir, run)?;
     let run = Run::open(&path)?;
     let header = run.header()?;
@@ -164,7 +173,7 @@ fn show(dir: &Path, run: &str, with_trials: bool) -> store::Result<String> {
     match Judgement::of(&path) {
         Ok(it) => {
             text.push('\n');
-            text += &it.text();
+            text += &it.text(lang);
         }
         // What the file says without them is worth showing.
         Err(trouble) => line("figures", &format!("none can be shown: {}", trouble.what)),

@@ -1,10 +1,11 @@
 //! `pgdyno schedule`: what will a schedule bring, before it is run?
 
-use crate::voice;
+use crate::voice::language::Spoken;
+use crate::voice::{self, Voice};
 use clap::{Parser, ValueEnum};
 use load::schedule::{self, Arrivals, Mistakes};
 use model::{Curve, Spacing};
-use report::lang::En;
+use report::lang::Lang;
 use report::plot::Characters;
 use report::preview::{self, Preview};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -33,6 +34,8 @@ struct Args {
     /// Draw without block characters
     #[arg(long)]
     ascii: bool,
+    #[command(flatten)]
+    spoken: Spoken,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -63,7 +66,14 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(curve) => curve,
         Err(mistakes) => return refuse(&mistakes),
     };
-    match print(&args, &curve, &mut BufWriter::new(io::stdout().lock())) {
+    let lang = match args.spoken.lang() {
+        Ok(it) => it,
+        Err(trouble) => {
+            trouble.tell(&Voice { program: "pgdyno schedule".to_owned() });
+            return ExitCode::from(2);
+        }
+    };
+    match print(&args, &curve, lang, &mut BufWriter::new(io::stdout().lock())) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader, `head` for instance, has seen enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -79,11 +89,11 @@ fn refuse(mistakes: &Mistakes) -> ExitCode {
     ExitCode::from(2)
 }
 
-fn print(args: &Args, curve: &Curve, out: &mut impl Write) -> io::Result<()> {
+fn print(args: &Args, curve: &Curve, lang: &dyn Lang, out: &mut impl Write) -> io::Result<()> {
     let arrivals = || Arrivals::new(curve, args.spacing(), args.seed, (0, 1)).map(|due| due.0 / 1_000_000);
     match (args.times, args.json) {
         (true, false) => arrivals().try_for_each(|millis| writeln!(out, "{millis}"))?,
-        (false, false) => write!(out, "{}", preview::text(&args.preview(curve), args.characters(), &En))?,
+        (false, false) => write!(out, "{}", preview::text(&args.preview(curve), args.characters(), lang))?,
         (false, true) => writeln!(out, "{}", preview::json(&args.preview(curve)))?,
         (true, true) => {
             // Not gathered first: there may be more starts than memory.

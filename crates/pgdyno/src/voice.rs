@@ -1,5 +1,7 @@
 //! How does the program speak on standard error? As pgbench: `pgbench: error: …`, then detail and hint.
 
+pub mod language;
+
 use crate::bench::options::Mistake;
 use report::plot::Characters;
 

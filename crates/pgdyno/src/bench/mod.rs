@@ -176,7 +176,7 @@ fn run_prepared(
 pub fn text(options: &Options, summary: &Summary) -> String {
     let failures_detailed = options.failures_detailed;
     let style = report::bench::Style { failures_detailed, progress: options.progress.is_some() };
-    report::bench::text(summary, style, &report::lang::En)
+    report::bench::text(summary, style, options.lang)
 }
 
 /// Set by the first Ctrl-C: the run ends and is reported. The second one ends the program.

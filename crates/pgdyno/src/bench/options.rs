@@ -11,9 +11,11 @@ mod value;
 pub use mistake::Mistake;
 pub use table::usage;
 
+use crate::voice::language;
 use load::script::builtin::Builtin;
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
+use report::lang::Lang;
 use std::ops::RangeInclusive;
 use wire::http::{Method, Url};
 
@@ -81,6 +83,8 @@ pub struct Options {
     pub json: bool,
     pub strict: bool,
     pub allow_shell: bool,
+    /// Of what pgbench does not print.
+    pub lang: &'static dyn Lang,
 }
 
 /// `--http`: the request that is asked of a service.
@@ -221,6 +225,10 @@ pub fn parse(args: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Co
     if let Some(seed) = env("PGBENCH_RANDOM_SEED") {
         let source = "PGBENCH_RANDOM_SEED environment variable";
         mistakes.extend(value::seed(&seed, source).map(|it| draft.seed = Some(it)).err());
+    }
+    if let Some(code) = env(language::VARIABLE).filter(|it| !it.is_empty()) {
+        let source = format!("{} environment variable", language::VARIABLE);
+        mistakes.extend(value::lang(&code, &source).map(|it| draft.lang = Some(it)).err());
     }
     for word in getopt::read(args, &table::spellings()) {
         let taken = match word {

@@ -13,13 +13,13 @@ pub mod workload;
 use crate::check;
 use crate::prometheus::{Asked as Scraped, Endpoint};
 use crate::stand::ways::quoted;
+use crate::voice::language::Spoken;
 use crate::voice::{Trouble, Voice, plain};
 use analysis::strategy::Sweep;
 use clap::Parser;
 use lab::{Hindrance, Lab};
 use model::objective::Verdict;
 use model::plan::{Experiment, Setup};
-use report::lang::En;
 use show::Show;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use stack::restore::Bloat;
@@ -53,6 +53,8 @@ struct Args {
     /// Exit with status 3 when a trial is invalid
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    spoken: Spoken,
     #[command(flatten)]
     scraped: Scraped,
 }
@@ -89,9 +91,10 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
         Ok(it) => it,
         Err(refused) => return Ok(refused.tell("pgdyno run")),
     };
+    let lang = args.spoken.lang()?;
     let interrupted = on_interrupt()?;
     let endpoint = args.scraped.endpoint(&plan.experiment)?;
-    let show = Show::new(&plan, &En);
+    let show = Show::new(&plan, lang);
     show.begins();
     if let Some(it) = &endpoint {
         show.scraped(it.url());
@@ -115,7 +118,7 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     show.ends(&path, trouble.as_deref());
     // All of it is read before the result.
     drop(show);
-    result::Judgement::of(&path)?.print(args.json);
+    result::Judgement::of(&path)?.print(args.json, lang);
     Ok(ExitCode::from(verdict(args.strict, status, &statuses)))
 }
 

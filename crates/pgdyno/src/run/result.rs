@@ -7,7 +7,7 @@ use crate::voice::Trouble;
 use analysis::finding;
 use model::finding::Finding;
 use model::matrix::Matrix;
-use report::lang::En;
+use report::lang::Lang;
 use report::matrix::Style;
 use report::plot::Characters;
 use rustix::termios::{isatty, tcgetwinsize};
@@ -36,8 +36,8 @@ impl Judgement {
     }
 
     /// As it is shown on standard output.
-    pub fn text(&self) -> String {
-        report::matrix::text(&self.matrix, &self.findings, style(), &En)
+    pub fn text(&self, lang: &dyn Lang) -> String {
+        report::matrix::text(&self.matrix, &self.findings, style(), lang)
     }
 
     /// The same, and more, for machines.
@@ -46,11 +46,11 @@ impl Judgement {
     }
 
     /// Prints it to standard output.
-    pub fn print(&self, json: bool) {
+    pub fn print(&self, json: bool, lang: &dyn Lang) {
         if json {
             println!("{}", serde_json::to_string_pretty(&self.json()).expect("strings as keys only"));
         } else {
-            print!("\n{}", self.text());
+            print!("\n{}", self.text(lang));
         }
     }
 }
@@ -64,7 +64,8 @@ pub const GENERATOR: &str = "generator";
 /// Subject of the note that tells how much of a processor watching took.
 pub const MONITORING: &str = "monitoring";
 
-fn style() -> Style {
+
+pub fn style() -> Style {
     let out = std::io::stdout();
     let terminal = isatty(&out);
     let width = tcgetwinsize(&out).ok().map(|it| usize::from(it.ws_col)).filter(|_| terminal);

@@ -9,6 +9,7 @@ use super::{
 use load::script::builtin;
 use model::summary::PartitionMethod;
 use model::{Nanos, Spacing};
+use report::lang::En;
 use wire::http::Method;
 
 /// Sleeping until a moment is late by about this much at most, so the last stretch is spun.
@@ -112,6 +113,7 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
         json: draft.json,
         strict: draft.strict,
         allow_shell: draft.allow_shell,
+        lang: draft.lang.unwrap_or(&En),
     }))
 }
 

@@ -5,6 +5,7 @@ use super::value::{self, INT_MAX, int};
 use super::{Command, Driver, Mistake, Seed, Source, Target, WeightedScript};
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
+use report::lang::Lang;
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 use wire::http::{Method, Url};
@@ -112,6 +113,7 @@ pub struct Draft {
     pub end_within: Option<Nanos>,
     pub roots: Option<String>,
     pub insecure: bool,
+    pub lang: Option<&'static dyn Lang>,
 }
 
 impl Draft {
@@ -363,6 +365,9 @@ pub static TABLE: &[Opt] = &[
     opt(NONE, "strict", "", Phase::Run,
         &[(Section::Ours, "exit with status 3 when the measurement is invalid")],
         switch!(strict)),
+    opt(NONE, "lang", "LANG", Phase::Run,
+        &[(Section::Ours, "tell what pgbench does not print in en or ru (default: that of\nPGDYNO_LANG, else en)")],
+        read!(lang = |it| value::lang(it, "--lang option"))),
     opt(NONE, "allow-shell", "", Phase::Both,
         &[(Section::Ours, "let scripts run programs by \\shell and \\setshell")],
         switch!(allow_shell)),

@@ -209,6 +209,22 @@ fn seed_of_the_environment() {
 }
 
 #[test]
+fn language_of_the_environment() {
+    let env = |code: &'static str| move |name: &str| (name == "PGDYNO_LANG").then(|| code.to_owned());
+    let lang = |line: &str, value| match parse(&args(line), &env(value)) {
+        Ok(Command::Run(it)) => it.lang.code(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        (lang("", ""), lang("", "ru"), lang("--lang=en", "ru"), lang("--lang ru", "")),
+        ("en", "ru", "en", "ru")
+    );
+    for refused in [parse(&[], &env("de")), parse(&args("--lang de"), &no_env)] {
+        assert_eq!(refused.unwrap_err()[0].instead, "write one of en, ru");
+    }
+}
+
+#[test]
 fn help_names_every_option_within_100_columns() {
     let help = usage("pgbench");
     for it in table::TABLE {

@@ -4,9 +4,11 @@
 //! `--max-tries=three` as 0, which means without bound), we refuse it.
 
 use super::{Mistake, Seed};
+use crate::voice::language;
 use load::script::builtin::{self, Builtin};
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond};
+use report::lang::Lang;
 use std::ops::RangeInclusive;
 use wire::http::{Method, Url};
 
@@ -132,6 +134,12 @@ pub fn seed(text: &str, source: &str) -> Result<Seed, Mistake> {
             instead: format!("error while setting random seed from {source}: write a number such as 42"),
         }),
     }
+}
+
+/// `source` says where its code was given.
+pub fn lang(code: &str, source: &str) -> Result<&'static dyn Lang, Mistake> {
+    let unknown = || Mistake::new(format!("unknown language \"{code}\" in {source}"), language::instead());
+    report::lang::of(code).ok_or_else(unknown)
 }
 
 pub fn query_mode(text: &str) -> Result<QueryMode, Mistake> {

@@ -1,0 +1,65 @@
+//! In which language are results told?
+//!
+//! In English, unless `--lang` or PGDYNO_LANG asks for another. The locale is not asked: what a continuous integration reads
+//! must not change with the machine.
+
+use super::Trouble;
+use report::lang::{self, En, Lang};
+
+/// The variable of the environment.
+pub const VARIABLE: &str = "PGDYNO_LANG";
+
+/// The option of every command that tells results.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Spoken {
+    /// Tell results in this language, en or ru (default: that of PGDYNO_LANG, else en)
+    #[arg(long, value_name = "LANG", value_parser = of)]
+    lang: Option<&'static dyn Lang>,
+}
+
+impl Spoken {
+    /// Wrong only where the environment is.
+    pub fn lang(self) -> Result<&'static dyn Lang, Trouble> {
+        let wanted = std::env::var(VARIABLE).ok();
+        self.beside(wanted.as_deref()).map_err(|it| Trouble::new(format!("{VARIABLE}: {it}")))
+    }
+
+    /// `wanted`: by the environment, where an empty text wants nothing.
+    fn beside(self, wanted: Option<&str>) -> Result<&'static dyn Lang, String> {
+        match (self.lang, wanted) {
+            (Some(lang), _) => Ok(lang),
+            (None, None | Some("")) => Ok(&En),
+            (None, Some(code)) => of(code),
+        }
+    }
+}
+
+/// The language of this code, or which codes there are.
+pub fn of(code: &str) -> Result<&'static dyn Lang, String> {
+    lang::of(code).ok_or_else(|| format!("unknown language \"{code}\"; {}", instead()))
+}
+
+/// What to write instead of a wrong code.
+pub fn instead() -> String {
+    format!("write one of {}", lang::ALL.map(Lang::code).join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_goes_before_the_environment() {
+        for (asked, wanted, expected) in [
+            (None, None, Ok("en")),
+            (None, Some(""), Ok("en")),
+            (None, Some("ru"), Ok("ru")),
+            (Some("en"), Some("ru"), Ok("en")),
+            (Some("ru"), Some("de"), Ok("ru")),
+            (None, Some("de"), Err("unknown language \"de\"; write one of en, ru".to_owned())),
+        ] {
+            let spoken = Spoken { lang: asked.map(|it| of(it).expect("rows have known ones")) };
+            assert_eq!(spoken.beside(wanted).map(Lang::code), expected, "{asked:?} {wanted:?}");
+        }
+    }
+}
