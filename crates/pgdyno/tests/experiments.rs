@@ -13,5 +13,6 @@ mod experiments {
     mod stack;
     mod stand;
     mod stops;
+    mod watching;
     mod ways;
 }

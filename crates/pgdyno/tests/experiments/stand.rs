@@ -3,6 +3,7 @@
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -189,6 +190,27 @@ impl Running<'_> {
             let left = run.ticks(TrialId(trial)).map_err(|it| it.to_string())?.left();
             if left > 0 { Ok(()) } else { Err("no second yet".to_owned()) }
         });
+    }
+
+    /// Waits for a line on standard error that begins so; what stands before it is taken.
+    pub fn says(&mut self, beginning: &str) -> String {
+        let child = self.child.as_mut().expect("it has not been waited for");
+        let err = child.stderr.as_mut().expect("it is piped");
+        let mut said = String::new();
+        let mut line = Vec::new();
+        // Byte by byte, so that the rest is still there.
+        for byte in err.bytes().map(|it| it.expect("it can be read")) {
+            if byte != b'\n' {
+                line.push(byte);
+                continue;
+            }
+            let text = String::from_utf8_lossy(&std::mem::take(&mut line)).into_owned();
+            if text.starts_with(beginning) {
+                return text;
+            }
+            said += &format!("{text}\n");
+        }
+        panic!("it never says \"{beginning}\":\n{said}")
     }
 
     pub fn pid(&self) -> Pid {

@@ -1,0 +1,214 @@
+//! Whoever looks at a run while it goes on sees what it stores, and does not hold it up.
+
+use super::stand::{BARE, Bench, counts, trials, until};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use store::Status;
+
+/// Two hundred transactions, and then nothing: what was counted stands still.
+const SHORT: &str = "
+stack: { postgres: {} }
+operations: { one: { sql: SELECT 1 } }
+load: { model: open, schedule: \"const(100, 2s) const(0, 10m)\", max_in_flight: 8 }
+";
+
+/// What Prometheus computes from its samples is what the run stores.
+#[test]
+fn a_prometheus_sees_what_is_stored() {
+    let Some(program) = program("prometheus") else {
+        eprintln!("skipped: there is no prometheus here; ./x setup installs it");
+        return;
+    };
+    let bench = Bench::new("scraped", SHORT);
+    let mut running = bench.begin(&["--prometheus", "127.0.0.1:0"]);
+    let line = running.says("a Prometheus can scrape ");
+    let url = line.split_whitespace().last().expect("it ends with the address");
+    let address = url.strip_prefix("http://").and_then(|it| it.strip_suffix("/metrics")).expect("an address");
+    let address: SocketAddr = address.parse().expect("an address");
+    let prometheus = Prometheus::start(&program, &bench, address);
+    until("it is scraped", || match prometheus.value("up").as_deref() {
+        Some("1") => Ok(()),
+        other => Err(format!("{other:?}")),
+    });
+    let mut last = 0.0;
+    until("all are counted", || {
+        let seen = prometheus.number("sum(pgdyno_transactions_total{operation=\"one\",outcome=\"ok\"})");
+        let seen = seen.unwrap_or_default();
+        assert!((last..=200.0).contains(&seen), "{last}, then {seen}");
+        last = seen;
+        if seen == 200.0 { Ok(()) } else { Err(seen.to_string()) }
+    });
+    for (query, expected) in [
+        ("pgdyno_response_seconds_count{operation=\"one\"}", 200.0),
+        ("pgdyno_service_seconds_bucket{operation=\"one\",le=\"+Inf\"}", 200.0),
+        ("pgdyno_arrivals_total", 200.0),
+        ("pgdyno_dropped_total", 0.0),
+        ("pgdyno_in_flight", 0.0),
+        ("pgdyno_trials", 1.0),
+        ("pgdyno_trial_info{run=\"scraped\",repetition=\"0\"}", 1.0),
+        // Something between nothing and a minute.
+        ("histogram_quantile(0.5, pgdyno_response_seconds_bucket) < bool 60", 1.0),
+        ("histogram_quantile(0.5, pgdyno_response_seconds_bucket) > bool 0", 1.0),
+        ("sum(pgdyno_pg_sessions{node=\"postgres\"}) > bool 0", 1.0),
+        ("rate(pgdyno_host_cpu_seconds_total{label=\"user\"}[1m]) >= bool 0", 1.0),
+    ] {
+        until(query, || match prometheus.number(query) {
+            Some(it) if it == expected => Ok(()),
+            other => Err(format!("{other:?}")),
+        });
+    }
+    let (status, metrics) = ask(address, "GET", "/metrics", &address.to_string()).expect("it answers");
+    assert_eq!(status, 200);
+    checks(&metrics);
+    running.signal(Signal::INT);
+    running.end().expect(2);
+    assert_eq!(counts(&bench.stored(), 1).ok, 200);
+}
+
+#[test]
+fn only_who_asks_for_us_is_answered() {
+    let bench = Bench::new("asked", SHORT);
+    let mut running = bench.begin(&["--prometheus", "127.0.0.1:0"]);
+    let line = running.says("a Prometheus can scrape ");
+    let port = line.trim_end_matches("/metrics").rsplit(':').next().and_then(|it| it.parse::<u16>().ok());
+    let address = SocketAddr::from(([127, 0, 0, 1], port.expect("a port")));
+    let ours = address.to_string();
+    for (method, path, host, expected) in [
+        ("GET", "/metrics", ours.as_str(), 200),
+        ("HEAD", "/metrics", &ours, 200),
+        ("GET", "/metrics", "rebound.example", 403),
+        ("GET", "/metrics", &format!("rebound.example:{}", address.port()), 403),
+        ("POST", "/metrics", &ours, 405),
+        ("GET", "/", &ours, 404),
+        ("GET", "/../../etc/passwd", &ours, 404),
+    ] {
+        let (status, text) = ask(address, method, path, host).expect("it answers");
+        assert_eq!(status, expected, "{method} {path} of {host}: {text}");
+        assert_eq!(text.contains("pgdyno_up 1"), (expected, method) == (200, "GET"), "{text}");
+    }
+    running.signal(Signal::INT);
+    running.end();
+    let refused = bench.run(&["--prometheus", "0.0.0.0:0"]);
+    assert!(refused.expect(1).err.contains("--prometheus-anyone"), "{}", refused.err);
+}
+
+/// Nobody reads what it says, and the pipe is full from the start.
+#[test]
+fn who_does_not_look_does_not_hold_it_up() {
+    let bench = Bench::new("unread", &format!("{BARE}repeat: 2\n"));
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    let flags = fcntl_getfl(&writer).expect("it has flags");
+    fcntl_setfl(&writer, flags | OFlags::NONBLOCK).expect("it is ours");
+    let mut filled = 0;
+    while let Ok(n) = (&writer).write(&[b'.'; 4096]) {
+        filled += n;
+    }
+    fcntl_setfl(&writer, flags).expect("it is ours");
+    let mut command = bench.command(&[]);
+    let mut child = command.stdout(Stdio::null()).stderr(writer).spawn().expect("it can be run");
+    drop(command);
+    until("it has ended well", || {
+        let path = fs::read_dir(bench.folder.join("runs")).ok().and_then(|mut it| it.next());
+        let path = path.and_then(Result::ok).ok_or("no file yet")?.path();
+        let state = store::Run::open(&path).and_then(|it| it.state()).map_err(|it| it.to_string())?;
+        if state.status() == Some(Status::Complete) { Ok(()) } else { Err(format!("{state:?}")) }
+    });
+    let mut said = String::new();
+    reader.read_to_string(&mut said).expect("it ends");
+    assert!(child.wait().expect("it ends").success());
+    let said = &said[filled..];
+    assert!(said.starts_with("2 trials of 1 cell") && said.contains("\n2/2  the one cell: "), "{said}");
+    assert!(trials(&bench.stored()).iter().all(|it| it.1 == Status::Complete));
+}
+
+/// One that scrapes an address and keeps what it sees in the bench's folder.
+struct Prometheus {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Prometheus {
+    fn start(program: &PathBuf, bench: &Bench, target: SocketAddr) -> Prometheus {
+        let folder = bench.folder.join("prometheus");
+        fs::create_dir(&folder).expect("the folder is ours");
+        let config = folder.join("prometheus.yml");
+        let scrape = format!(
+            "global: {{ scrape_interval: 200ms, scrape_timeout: 200ms }}\nscrape_configs:\n- job_name: pgdyno\n  \
+             static_configs: [ {{ targets: [ \"{target}\" ] }} ]\n"
+        );
+        fs::write(&config, scrape).expect("the folder is ours");
+        // It does not tell which port it has got, so it is given one that was free a moment ago.
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port");
+        let child = Command::new(program)
+            .arg(format!("--config.file={}", config.display()))
+            .arg(format!("--storage.tsdb.path={}", folder.join("data").display()))
+            .arg(format!("--web.listen-address={free}"))
+            .current_dir(&folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(fs::File::create(folder.join("log")).expect("the folder is ours"))
+            .spawn()
+            .expect("it can be run");
+        Prometheus { child, address: free }
+    }
+
+    /// Of a query's first result.
+    fn value(&self, query: &str) -> Option<String> {
+        let encoded: String = query.bytes().map(|it| format!("%{it:02x}")).collect();
+        let path = format!("/api/v1/query?query={encoded}");
+        let (_, text) = ask(self.address, "GET", &path, &self.address.to_string())?;
+        let answer: Value = serde_json::from_str(&text).ok()?;
+        answer["data"]["result"][0]["value"][1].as_str().map(str::to_owned)
+    }
+
+    fn number(&self, query: &str) -> Option<f64> {
+        self.value(query)?.parse().ok()
+    }
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One request, answered with its status and body; `None` where nobody listens.
+fn ask(address: SocketAddr, method: &str, path: &str, host: &str) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(30))).ok()?;
+    // Of version 1.0, so that the answer comes in one piece.
+    write!(stream, "{method} {path} HTTP/1.0\r\nHost: {host}\r\n\r\n").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+}
+
+/// What Prometheus itself finds wrong with names, units and help.
+fn checks(metrics: &str) {
+    let Some(program) = program("promtool") else { return };
+    let mut child = Command::new(program)
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it can be run");
+    child.stdin.take().expect("it is piped").write_all(metrics.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success() && said.trim().is_empty(), "{said}");
+}
+
+fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).map(|it| it.join(name)).find(|it| it.is_file())
+}
