@@ -28,7 +28,16 @@ pub struct Shell<'a> {
 
 /// One file; `document` as of [`crate::document::document`].
 pub fn html(shell: Shell<'_>, document: &str) -> String {
-    let packed = packed(document);
+    around(shell, &[], &packed(document))
+}
+
+/// A page that asks the server it came from for its content. `data` are names and values that its script reads:
+/// `document`, an address, or `runs`, another; and `token`, which the server wants to see before it changes anything.
+pub fn served(shell: Shell<'_>, data: &[(&str, &str)]) -> String {
+    around(shell, data, "")
+}
+
+fn around(shell: Shell<'_>, data: &[(&str, &str)], packed: &str) -> String {
     let mut out = String::with_capacity(packed.len() + SCRIPT.len() + STYLE.len() + 2048);
     let Shell { lang, title, no_script, live } = shell;
     let [lang, title, no_script, policy] = [lang, title, no_script, &policy(live)].map(escaped);
@@ -43,10 +52,14 @@ pub fn html(shell: Shell<'_>, document: &str) -> String {
     );
     out += &head;
     out += STYLE;
-    out += "</style>\n</head>\n<body>\n<div id=\"app\"><noscript><p>";
+    out += "</style>\n</head>\n<body>\n<div id=\"app\"";
+    for (name, value) in data {
+        out += &format!(" data-{name}=\"{}\"", escaped(value));
+    }
+    out += "><noscript><p>";
     out += &no_script;
     out += "</p></noscript></div>\n<script type=\"text/plain\" id=\"document\">";
-    out += &packed;
+    out += packed;
     out += "</script>\n<script>";
     out += SCRIPT;
     out += "</script>\n</body>\n</html>\n";

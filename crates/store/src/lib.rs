@@ -7,6 +7,7 @@
 mod alive;
 mod error;
 mod file;
+mod glance;
 mod list;
 mod read;
 mod replay;
@@ -19,6 +20,7 @@ mod writer;
 
 pub use error::{Error, Result, Wrong};
 pub use file::utc;
+pub use glance::Glance;
 pub use list::{Content, Listed, exact, find, list, remove};
 pub use read::{Recorded, Run, State};
 pub use replay::Ticks;

@@ -253,8 +253,12 @@ impl Run {
 
     /// In the order in which they were told.
     pub fn events(&self, trial: TrialId) -> Result<Vec<LogEvent>> {
-        let sql = "SELECT at_ns, node, kind, code, text FROM event WHERE trial = ? ORDER BY id";
-        let rows = self.all(sql, [trial.0], |row| {
+        self.events_where("trial = ? ORDER BY id", [trial.0])
+    }
+
+    pub(crate) fn events_where(&self, condition: &str, params: impl Params) -> Result<Vec<LogEvent>> {
+        let sql = format!("SELECT at_ns, node, kind, code, text FROM event WHERE {condition}");
+        let rows = self.all(&sql, params, |row| {
             let kind = event_kind(&row.get::<_, String>(2)?);
             let at = Nanos(unbits(row.get(0)?));
             Ok(kind.map(|kind| (at, kind)).zip(Some((row.get(1)?, row.get(3)?, row.get(4)?))))

@@ -20,8 +20,14 @@ pub struct Ticks<'a> {
 impl Run {
     /// In the order in which they were told.
     pub fn ticks(&self, trial: TrialId) -> Result<Ticks<'_>> {
+        self.ticks_after(trial, 0)
+    }
+
+    /// The same without the first `known`.
+    pub fn ticks_after(&self, trial: TrialId, known: usize) -> Result<Ticks<'_>> {
         let shape = self.operations(trial)?.iter().map(|it| it.commands.len()).collect();
-        let ids = self.all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
+        let sql = "SELECT id FROM tick WHERE trial = ? ORDER BY id LIMIT -1 OFFSET ?";
+        let ids = self.all(sql, (trial.0, known as i64), |row| row.get(0))?;
         Ok(Ticks { run: self, trial, shape, ids: ids.into_iter() })
     }
 

@@ -11,6 +11,7 @@ pub mod watch;
 pub mod workload;
 
 use crate::check;
+use crate::serve::Server;
 use crate::prometheus::{Asked as Scraped, Endpoint};
 use crate::stand::ways::quoted;
 use crate::voice::language::Spoken;
@@ -50,6 +51,12 @@ struct Args {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    /// Show the run in a browser while it goes on
+    #[arg(long)]
+    live: bool,
+    /// Where --live listens; the next free port unless one is given
+    #[arg(long, value_name = "PORT", requires = "live")]
+    port: Option<u16>,
     /// Exit with status 3 when a trial is invalid
     #[arg(long)]
     strict: bool,
@@ -93,6 +100,7 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     };
     let lang = args.spoken.lang()?;
     let interrupted = on_interrupt()?;
+    let live = args.live.then(|| Server::live(&args.out, args.port)).transpose()?;
     let endpoint = args.scraped.endpoint(&plan.experiment)?;
     let show = Show::new(&plan, lang);
     show.begins();
@@ -101,6 +109,9 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     }
     check::remarks(&plan).iter().for_each(|it| show.remark(it));
     let writer = create(args, &plan.experiment)?;
+    if let Some(live) = &live {
+        eprintln!("{} shows it", live.page(writer.path()));
+    }
     on_request(writer.path(), Arc::clone(&interrupted))?;
     let lab = Lab::start(Arc::clone(&interrupted))?;
     let mut bench = Bench { lab, writer, interrupted, show, endpoint };
@@ -119,6 +130,9 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     // All of it is read before the result.
     drop(show);
     result::Judgement::of(&path)?.print(args.json, lang);
+    if let Some(live) = live {
+        live.finish();
+    }
     Ok(ExitCode::from(verdict(args.strict, status, &statuses)))
 }
 

@@ -2,13 +2,15 @@
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION,
-    REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName,
+    HeaderValue, LOCATION, REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Response, StatusCode};
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
+use tokio::sync::mpsc::Receiver;
 
 pub type Answer = Response<Content>;
 
@@ -16,6 +18,8 @@ pub type Answer = Response<Content>;
 #[derive(Debug)]
 pub enum Content {
     Whole(Bytes),
+    /// Piece by piece, as it happens.
+    Stream(Receiver<Bytes>),
 }
 
 impl Body for Content {
@@ -24,25 +28,30 @@ impl Body for Content {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut *self {
             Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Content::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Content::Stream(pieces) => pieces.poll_recv(context).map(|it| it.map(|it| Ok(Frame::data(it)))),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        let Content::Whole(bytes) = self;
-        bytes.is_empty()
+        matches!(self, Content::Whole(bytes) if bytes.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             Content::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Content::Stream(_) => SizeHint::default(),
         }
     }
 }
+
+/// Held by the answer's connection until that ends.
+#[derive(Clone, Debug)]
+pub struct Held(#[expect(dead_code, reason = "it is counted by those who gave it")] pub Arc<()>);
 
 /// What a page may load that has nothing inlined: nothing.
 const NOTHING: &str =
@@ -87,6 +96,23 @@ pub fn json(content: Bytes) -> Answer {
 /// `policy`: what it may load.
 pub fn html(status: StatusCode, content: Bytes, policy: &str) -> Answer {
     base(status, "text/html; charset=utf-8", policy, Content::Whole(content))
+}
+
+/// To be kept under that name.
+pub fn file(content: Bytes, name: &str) -> Answer {
+    let mut answer = html(StatusCode::OK, content, NOTHING);
+    let disposition = format!("attachment; filename*=UTF-8''{}.html", super::path::encode(name));
+    let disposition = HeaderValue::from_str(&disposition).expect("it is encoded");
+    answer.headers_mut().insert(CONTENT_DISPOSITION, disposition);
+    answer
+}
+
+/// Server-sent events. Their connection ends with them, so that it is known when they have arrived.
+pub fn events(pieces: Receiver<Bytes>, held: Held) -> Answer {
+    let mut answer = base(StatusCode::OK, "text/event-stream", NOTHING, Content::Stream(pieces));
+    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    answer.extensions_mut().insert(held);
+    answer
 }
 
 /// Nothing, and nothing later: who listens for events does not ask again.

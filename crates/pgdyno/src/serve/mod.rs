@@ -4,6 +4,8 @@
 //! load does not notice.
 
 pub mod answer;
+mod edition;
+mod growth;
 pub mod guard;
 mod path;
 mod patient;
@@ -22,6 +24,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Shows runs in a browser: those that are kept, and the one that goes on
 #[derive(Clone, Debug, Parser)]
@@ -46,6 +49,8 @@ struct Args {
 
 /// Where a browser finds it, unless something else listens there.
 const PORT: u16 = 7417;
+/// For the last news to reach those who watch.
+const GRACE: Duration = Duration::from_secs(3);
 /// What keeps a token from being guessed.
 const TOKEN_LENGTH: usize = 16;
 
@@ -91,6 +96,7 @@ fn serve(args: &Args) -> Result<Server, Trouble> {
 #[derive(Debug)]
 pub struct Server {
     url: String,
+    site: Arc<Site>,
 }
 
 impl Server {
@@ -111,13 +117,30 @@ impl Server {
         let guard = Guard::new(address, host, token).map_err(could_not)?;
         let desk = Desk::start(dir.to_owned()).map_err(could_not)?;
         let site = Arc::new(Site::new(guard, desk));
+        let serving = Arc::clone(&site);
         let answer = move |request| {
-            let site = Arc::clone(&site);
+            let site = Arc::clone(&serving);
             async move { site.answer(request).await }
         };
         server::start(listener, "page", answer).map_err(could_not)?;
         let name = host.map_or_else(|| guard::named(address.ip()), str::to_owned);
-        Ok(Server { url: format!("http://{name}:{}/", address.port()) })
+        Ok(Server { url: format!("http://{name}:{}/", address.port()), site })
+    }
+
+    /// The same for a run that goes on in this process; only this machine sees it.
+    pub fn live(dir: &Path, port: Option<u16>) -> Result<Server, Trouble> {
+        Server::start(dir, port, None, token(None)?.as_deref())
+    }
+
+    /// Of one run.
+    pub fn page(&self, run: &Path) -> String {
+        let name = run.file_stem().unwrap_or_default().to_string_lossy();
+        format!("{}runs/{}", self.url, path::encode(&name))
+    }
+
+    /// Tells those who watch how it ended. Who does not take it is not waited for.
+    pub fn finish(&self) {
+        self.site.finish(GRACE);
     }
 
     /// Of the list of runs.

@@ -7,22 +7,16 @@ use std::borrow::Cow;
 /// A place of the server's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The list of runs, of those whose name contains `filter`.
-    Index {
-        filter: String,
-    },
-    /// The same for machines.
+    /// The list of runs.
+    Index,
+    /// What it shows.
     List,
     /// The page of a run.
     Page(String),
     /// What the page shows.
     Document(String),
     /// What happens to it.
-    Events {
-        name: String,
-        /// As it stood in the document's address.
-        since: Option<String>,
-    },
+    Events(String),
     /// One file with all of it, to be kept and mailed.
     Report(String),
     Stop(String),
@@ -41,7 +35,7 @@ impl Place {
         let field = |name: &str| fields().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
         let steps: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
         match steps.as_slice() {
-            [""] => Some(Place::Index { filter: field("filter").unwrap_or_default() }),
+            [""] => Some(Place::Index),
             ["runs.json"] => Some(Place::List),
             ["login"] => Some(Place::Login),
             ["compare"] => {
@@ -53,7 +47,7 @@ impl Place {
                 let name = decode(name)?.into_owned();
                 match *what {
                     "document" => Some(Place::Document(name)),
-                    "events" => Some(Place::Events { name, since: field("since") }),
+                    "events" => Some(Place::Events(name)),
                     "report.html" => Some(Place::Report(name)),
                     "stop" => Some(Place::Stop(name)),
                     _ => None,
@@ -118,8 +112,8 @@ mod tests {
     fn places() {
         let name = |it: &str| it.to_owned();
         for (path, query, expected) in [
-            ("/", None, Some(Place::Index { filter: String::new() })),
-            ("/", Some("filter=a+b%21&x"), Some(Place::Index { filter: name("a b!") })),
+            ("/", None, Some(Place::Index)),
+            ("/", Some("a+b%21&x"), Some(Place::Index)),
             ("/runs.json", None, Some(Place::List)),
             ("/runs/a", None, Some(Place::Page(name("a")))),
             ("/runs/%D0%B6%20x", None, Some(Place::Page(name("ж x")))),
@@ -134,8 +128,8 @@ mod tests {
             ("/runs/a/report.html", None, Some(Place::Report(name("a")))),
             (
                 "/compare",
-                Some("base=a&run=b&run=c"),
-                Some(Place::Compare { base: name("a"), runs: vec![name("b"), name("c")] }),
+                Some("base=a&run=b+%21&x&run=c"),
+                Some(Place::Compare { base: name("a"), runs: vec![name("b !"), name("c")] }),
             ),
             ("/compare", Some("run=b"), None),
             // A name may be anything; nothing is called so.

@@ -3,7 +3,7 @@
 //! One thread of the lowest priority serves all browsers; [`super::shelf`] reads. Nobody can hold what others need: a head
 //! must arrive in time, what is sent must be taken in time, and where too many are connected the one who came first goes.
 
-use super::answer::Answer;
+use super::answer::{Answer, Held};
 use super::patient::Patient;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -15,6 +15,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::TcpListener;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -33,7 +34,7 @@ const HEAD_FIELDS: usize = 100;
 /// thread.
 pub fn start<F, A>(listener: TcpListener, thread: &str, answer: F) -> io::Result<()>
 where
-    F: Fn(Request<Incoming>) -> A + Clone + Send + 'static,
+    F: Fn(Request<Incoming>) -> A + Clone + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
     listener.set_nonblocking(true)?;
@@ -47,7 +48,7 @@ where
 
 async fn accept<F, A>(listener: TcpListener, answer: F)
 where
-    F: Fn(Request<Incoming>) -> A + Clone + Send + 'static,
+    F: Fn(Request<Incoming>) -> A + Clone + Send + Sync + 'static,
     A: Future<Output = Answer> + Send + 'static,
 {
     let listener =
@@ -74,9 +75,16 @@ where
     F: Fn(Request<Incoming>) -> A,
     A: Future<Output = Answer>,
 {
-    let service = service_fn(move |request| {
-        let answer = answer(request);
-        async { Ok::<_, Infallible>(answer.await) }
+    let held = OnceLock::new();
+    let service = service_fn(|request| {
+        let (answer, held) = (answer(request), &held);
+        async move {
+            let answer = answer.await;
+            if let Some(it) = answer.extensions().get::<Held>() {
+                held.get_or_init(|| it.clone());
+            }
+            Ok::<_, Infallible>(answer)
+        }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -3,12 +3,22 @@
 //! All reading is done by one thread of the lowest priority, one question after the other, so that however many look,
 //! little of the machine is taken from what is being measured. Run files are read in short transactions.
 
+use super::edition::Edition;
+use super::growth::Growth;
+use hyper::body::Bytes;
+use report::document::document;
+use report::html::{Shell, html};
+use report::lang::page::Word;
+use report::lang::{self, Lang};
+use report::page::{Page, page};
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 use store::{Listed, State, Wrong};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 /// Questions that wait for an answer; further ones are turned away.
 const WAITING: usize = 64;
@@ -62,11 +72,42 @@ impl Desk {
     }
 }
 
+/// What happens to a run is looked at so often while somebody watches.
+const BEAT: Duration = Duration::from_secs(1);
+
+impl Desk {
+    /// Has those who watch be told now, and waits for that; false if it took longer.
+    pub fn look(&self, patience: Duration) -> bool {
+        let (say, said) = sync_channel(1);
+        let job: Job = Box::new(move |shelf| {
+            shelf.look();
+            // Who waited may have given up.
+            let _ = say.send(());
+        });
+        self.0.try_send(job).is_ok() && said.recv_timeout(patience).is_ok()
+    }
+}
+
 fn read(dir: &Path, said: &Receiver<Job>) {
     let mut shelf = Shelf::new(dir);
-    while let Ok(job) = said.recv() {
+    let mut beat = Instant::now() + BEAT;
+    loop {
+        let next = match shelf.growing.is_empty() {
+            true => said.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            false => said.recv_timeout(beat.saturating_duration_since(Instant::now())),
+        };
+        if matches!(next, Err(RecvTimeoutError::Disconnected)) {
+            return;
+        }
+        let work = || match next {
+            Ok(job) => job(&mut shelf),
+            Err(_) => {
+                beat = Instant::now() + BEAT;
+                shelf.look();
+            }
+        };
         // A mistake of ours ends one answer, not the load in the same process.
-        if catch_unwind(AssertUnwindSafe(|| job(&mut shelf))).is_err() {
+        if catch_unwind(AssertUnwindSafe(work)).is_err() {
             shelf = Shelf::new(dir);
         }
     }
@@ -76,11 +117,28 @@ fn read(dir: &Path, said: &Receiver<Job>) {
 #[derive(Debug)]
 pub struct Shelf {
     dir: PathBuf,
+    /// By name: those that are being written and that somebody watches.
+    growing: HashMap<String, Growth>,
+    /// The one that was asked for last at the end.
+    kept: Vec<Kept>,
 }
+
+/// The document of a run that has ended.
+#[derive(Debug)]
+struct Kept {
+    name: String,
+    /// The file as it was: its length, and when it was written last.
+    file: (u64, Option<SystemTime>),
+    edition: Edition,
+}
+
+/// So many documents are kept, and at most so many bytes of them.
+const KEPT: usize = 8;
+const KEPT_BYTES: usize = 64 << 20;
 
 impl Shelf {
     fn new(dir: &Path) -> Shelf {
-        Shelf { dir: dir.to_owned() }
+        Shelf { dir: dir.to_owned(), growing: HashMap::new(), kept: Vec::new() }
     }
 
     /// All runs, the newest first.
@@ -93,6 +151,53 @@ impl Shelf {
         store::exact(&self.dir, name).map_err(|it| lack(&it))
     }
 
+    /// What the page of a run shows, in this language, an index into [`report::lang::ALL`].
+    pub fn document(&mut self, name: &str, lang: usize) -> Result<Bytes, Lack> {
+        if let Some(growth) = self.growth(name)? {
+            return growth.document(lang).map_err(|it| Lack::Broken(it.what));
+        }
+        let path = self.find(name)?;
+        let meta = std::fs::metadata(&path).map_err(|it| Lack::Broken(it.to_string()))?;
+        let file = (meta.len(), meta.modified().ok());
+        let kept = self.kept.iter().position(|it| it.name == name).map(|at| self.kept.remove(at));
+        let kept = match kept.filter(|it| it.file == file) {
+            Some(it) => it,
+            None => {
+                let edition =
+                    Edition::make(&path, 0, false, None, None).map_err(|it| Lack::Broken(it.what))?;
+                Kept { name: name.to_owned(), file, edition }
+            }
+        };
+        let text = kept.edition.text(lang).clone();
+        self.kept.push(kept);
+        let bytes = |kept: &[Kept]| kept.iter().map(|it| it.edition.bytes()).sum::<usize>();
+        while self.kept.len() > 1 && (self.kept.len() > KEPT || bytes(&self.kept) > KEPT_BYTES) {
+            self.kept.remove(0);
+        }
+        Ok(text)
+    }
+
+    /// What happens to a run; `None` if nothing does any more. `last`: the event that was seen last.
+    pub fn watch(
+        &mut self,
+        name: &str,
+        last: Option<&str>,
+        lang: usize,
+    ) -> Result<Option<mpsc::Receiver<Bytes>>, Lack> {
+        let Some(growth) = self.growth(name)? else { return Ok(None) };
+        growth.watch(last, lang).map(Some).map_err(|it| Lack::Broken(it.what))
+    }
+
+    /// One file with all of it.
+    pub fn report(&self, name: &str, lang: &'static dyn Lang) -> Result<String, Lack> {
+        let path = self.find(name)?;
+        let account = crate::account::of(&path).map_err(|it| Lack::Broken(it.what))?;
+        let pages: Vec<Page> = lang::ALL.iter().map(|it| page(&account, *it)).collect();
+        let no_script = lang.word(Word::NoScript);
+        let shell = Shell { lang: lang.code(), title: &account.experiment.name, no_script, live: false };
+        Ok(html(shell, &document(&account, &pages, lang.code(), None)))
+    }
+
     /// Asks the process that writes the run to end it.
     pub fn stop(&self, name: &str) -> Result<(), Lack> {
         let path = self.find(name)?;
@@ -100,6 +205,27 @@ impl Shelf {
             State::Running => store::ask_to_end(&path).map_err(|it| lack(&it)),
             _ => Err(Lack::Ended),
         }
+    }
+
+    /// Tells those who watch what is new.
+    pub fn look(&mut self) {
+        // Who watched one that cannot be read any more comes back and is told why.
+        self.growing.retain(|_, it| it.look().is_ok() && !it.is_over());
+    }
+
+    /// `None` for one that has ended.
+    fn growth(&mut self, name: &str) -> Result<Option<&mut Growth>, Lack> {
+        if !self.growing.contains_key(name) {
+            let path = self.find(name)?;
+            let state = store::Run::open(&path).and_then(|it| it.state()).map_err(|it| lack(&it))?;
+            if state != State::Running {
+                return Ok(None);
+            }
+            let events = format!("/runs/{}/events", super::path::encode(name));
+            let growth = Growth::open(&path, events).map_err(|it| Lack::Broken(it.what))?;
+            self.growing.insert(name.to_owned(), growth);
+        }
+        Ok(self.growing.get_mut(name))
     }
 }
 

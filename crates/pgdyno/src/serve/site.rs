@@ -1,23 +1,30 @@
 //! What does each request get?
 
-use super::answer::{self, Answer};
+use super::answer::{self, Answer, Held};
 use super::guard::{Asking, Guard, Refusal};
 use super::path::{self, Place};
-use super::shelf::{Desk, Lack};
+use super::shelf::{Desk, Lack, Shelf};
 use crate::runs;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ACCEPT_LANGUAGE, AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
 use hyper::{HeaderMap, Method, Request, StatusCode};
+use model::account::RunState;
+use report::html::{self, Shell};
+use report::lang::page::Word;
 use report::lang::serve::Shown;
-use report::lang::{En, Lang};
-use report::listing::{self, Listing};
-use serde_json::json;
+use report::lang::{self, Lang};
+use report::notice;
+use report::page::Tone;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::time::Duration;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+use store::{Listed, State, Status};
 use tokio::time::timeout;
 
 /// Everything that can be asked of this server.
@@ -25,24 +32,46 @@ use tokio::time::timeout;
 pub struct Site {
     guard: Guard,
     desk: Desk,
-    /// What our own pages may load.
-    policy: String,
+    /// What pages with our script may load and do, and those without it.
+    live: String,
+    plain: String,
+    /// Held by every connection that carries events.
+    streams: Arc<()>,
 }
 
 /// Of a form, in bytes.
 const FORM: usize = 4 << 10;
 /// Until all of it is there.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// In place of the form's field, for scripts.
-const FORM_HEADER: HeaderName = HeaderName::from_static("x-pgdyno-form");
+/// With it a script of ours shows that it is. A page of somebody else's could not even ask for being allowed to send it.
+const OURS: HeaderName = HeaderName::from_static("x-pgdyno-form");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 impl Site {
     pub fn new(guard: Guard, desk: Desk) -> Site {
-        let style = STANDARD.encode(Sha256::digest(listing::STYLE));
-        let policy = format!(
-            "default-src 'none'; style-src 'sha256-{style}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+        let style = STANDARD.encode(Sha256::digest(notice::STYLE));
+        let plain = format!(
+            "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'self'; \
+             frame-ancestors 'none'"
         );
-        Site { guard, desk, policy }
+        Site {
+            guard,
+            desk,
+            live: format!("{}; frame-ancestors 'none'", html::policy(true)),
+            plain,
+            streams: Arc::new(()),
+        }
+    }
+
+    /// Tells those who watch what there is, for the last time, and waits until they have it; not longer than that.
+    pub fn finish(&self, patience: Duration) {
+        let end = Instant::now() + patience;
+        let streaming = || Arc::strong_count(&self.streams) > 1;
+        if streaming() && self.desk.look(patience) {
+            while streaming() && Instant::now() < end {
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
     }
 
     pub async fn answer(&self, request: Request<Incoming>) -> Answer {
@@ -53,7 +82,7 @@ impl Site {
         }
     }
 
-    async fn place(&self, request: Request<Incoming>, lang: &dyn Lang) -> Result<Answer, No> {
+    async fn place(&self, request: Request<Incoming>, lang: &'static dyn Lang) -> Result<Answer, No> {
         let changes = match *request.method() {
             Method::GET | Method::HEAD => false,
             Method::POST => true,
@@ -69,40 +98,60 @@ impl Site {
         known.map_err(No::Refused)?;
         let place = place.ok_or(No::Lacking(Lack::Unknown))?;
         match (place, changes) {
-            (Place::Stop(name), true) => self.stop(request, name).await,
+            (Place::Stop(name), true) => self.stop(&request, name).await,
             (Place::Stop(_), false) => Ok(answer::not_so("POST")),
             (_, true) => Ok(answer::not_so("GET, HEAD")),
-            (Place::Index { filter }, _) => self.index(&filter, lang).await,
-            (Place::List, _) => self.list().await,
+            (Place::Index, _) => Ok(self.shell(lang.shown(Shown::Runs), &[("runs", "/runs.json")], lang)),
+            (Place::List, _) => self.list(lang).await,
             (Place::Login, _) => Ok(answer::see("/", None)),
-            (Place::Page(_) | Place::Document(_) | Place::Events { .. }, _) => {
-                Err(No::Lacking(Lack::Unknown))
+            (Place::Page(name), _) => self.run(name, lang).await,
+            (Place::Document(name), _) => {
+                let lang = index(lang);
+                self.ask(move |shelf| shelf.document(&name, lang)).await.map(answer::json)
             }
-            (Place::Report(_) | Place::Compare { .. }, _) => Err(No::Lacking(Lack::Unknown)),
+            (Place::Events(name), _) => {
+                let (last, lang) = (header(&request, LAST_EVENT).map(str::to_owned), index(lang));
+                let pieces = self.ask(move |shelf| shelf.watch(&name, last.as_deref(), lang)).await?;
+                let held = Held(Arc::clone(&self.streams));
+                Ok(pieces.map_or_else(answer::nothing, |it| answer::events(it, held)))
+            }
+            (Place::Report(name), _) => {
+                let title = name.clone();
+                let text = self.ask(move |shelf| shelf.report(&name, lang)).await?;
+                Ok(answer::file(Bytes::from(text), &title))
+            }
+            (Place::Compare { .. }, _) => Err(No::Lacking(Lack::Unknown)),
         }
     }
 
-    async fn index(&self, filter: &str, lang: &dyn Lang) -> Result<Answer, No> {
-        let all = self.desk.ask(|shelf| shelf.list()).await.map_err(No::Lacking)?;
-        let lines: Vec<listing::Line> = all.iter().map(line).collect();
-        let page = listing::html(&Listing { lines: &lines, filter, form: self.guard.form() }, lang);
-        Ok(self.page(StatusCode::OK, page))
+    async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut Shelf) -> Result<T, Lack> + Send + 'static,
+    ) -> Result<T, No> {
+        self.desk.ask(question).await.map_err(No::Lacking)
     }
 
-    async fn list(&self) -> Result<Answer, No> {
-        let all = self.desk.ask(|shelf| shelf.list()).await.map_err(No::Lacking)?;
-        let all: Vec<serde_json::Value> = all
-            .iter()
-            .map(|it| match &it.content {
-                Ok(content) => json!({
-                    "name": it.name, "experiment": content.header.name, "begun_ms": content.header.begun_ms,
-                    "state": runs::state(&content.state), "cells": content.cells, "trials": content.trials,
-                    "bytes": it.bytes,
-                }),
-                Err(why) => json!({ "name": it.name, "bytes": it.bytes, "error": why.to_string() }),
-            })
-            .collect();
-        Ok(answer::json(Bytes::from(serde_json::Value::from(all).to_string())))
+    /// A page around what its script asks for.
+    fn shell(&self, title: &str, data: &[(&str, &str)], lang: &dyn Lang) -> Answer {
+        let shell = Shell { lang: lang.code(), title, no_script: lang.word(Word::NoScript), live: true };
+        answer::html(StatusCode::OK, Bytes::from(html::served(shell, data)), &self.live)
+    }
+
+    async fn run(&self, name: String, lang: &dyn Lang) -> Result<Answer, No> {
+        let title = name.clone();
+        self.ask(move |shelf| shelf.find(&name)).await?;
+        let document = format!("/runs/{}/document", path::encode(&title));
+        Ok(self.shell(&title, &[("document", &document), ("token", self.guard.form())], lang))
+    }
+
+    async fn list(&self, lang: &dyn Lang) -> Result<Answer, No> {
+        let all = self.ask(|shelf| shelf.list()).await?;
+        let runs: Vec<Value> = all.iter().map(|it| row(it, lang)).collect();
+        let page = report::page::words(lang).into_iter();
+        let own = Shown::KEYS.iter().map(|(key, it)| (*key, lang.shown(*it).to_owned()));
+        let words: serde_json::Map<String, Value> =
+            page.chain(own).map(|(key, word)| (key.to_owned(), Value::from(word))).collect();
+        Ok(answer::json(Bytes::from(json!({ "words": words, "runs": runs }).to_string())))
     }
 
     async fn login(&self, request: Request<Incoming>, lang: &dyn Lang) -> Result<Answer, No> {
@@ -111,26 +160,15 @@ impl Site {
         if token.is_some_and(|it| self.guard.is_token(&it)) {
             return Ok(answer::see("/", Some(&self.guard.cookie())));
         }
-        Ok(self.page(StatusCode::FORBIDDEN, listing::login(true, lang)))
+        Ok(self.page(StatusCode::FORBIDDEN, notice::login(true, lang)))
     }
 
-    async fn stop(&self, request: Request<Incoming>, name: String) -> Result<Answer, No> {
-        let by_script = request.headers().get(FORM_HEADER).and_then(|it| it.to_str().ok()).map(str::to_owned);
-        let scripted = by_script.is_some();
-        let told = match by_script {
-            Some(it) => it,
-            None => {
-                let form = form(request).await?;
-                let field = path::fields(&form).find(|(key, _)| key == "form");
-                field.map(|(_, value)| value.into_owned()).unwrap_or_default()
-            }
-        };
-        if !self.guard.is_ours(&told) {
+    async fn stop(&self, request: &Request<Incoming>, name: String) -> Result<Answer, No> {
+        if !header(request, OURS).is_some_and(|it| self.guard.is_ours(it)) {
             return Err(No::Refused(Refusal::Form));
         }
-        let page = format!("/runs/{}", path::encode(&name));
-        self.desk.ask(move |shelf| shelf.stop(&name)).await.map_err(No::Lacking)?;
-        Ok(if scripted { answer::nothing() } else { answer::see(&page, None) })
+        self.ask(move |shelf| shelf.stop(&name)).await?;
+        Ok(answer::nothing())
     }
 
     fn refuse(&self, why: &No, lang: &dyn Lang) -> Answer {
@@ -140,23 +178,23 @@ impl Site {
                 return answer::text(StatusCode::MISDIRECTED_REQUEST, "this server has another name");
             }
             No::Refused(Refusal::Stranger) => {
-                return self.page(StatusCode::UNAUTHORIZED, listing::login(false, lang));
+                return self.page(StatusCode::UNAUTHORIZED, notice::login(false, lang));
             }
             No::Refused(Refusal::Origin | Refusal::Form) => {
-                (StatusCode::FORBIDDEN, lang.serve(Shown::Foreign).to_owned())
+                (StatusCode::FORBIDDEN, lang.shown(Shown::Foreign).to_owned())
             }
             No::TooMuch => return answer::text(StatusCode::PAYLOAD_TOO_LARGE, "this is no form of ours"),
             No::TooLate => return answer::text(StatusCode::REQUEST_TIMEOUT, "the rest did not arrive"),
-            No::Lacking(Lack::Unknown) => (StatusCode::NOT_FOUND, lang.serve(Shown::Unknown).to_owned()),
-            No::Lacking(Lack::Busy) => (StatusCode::SERVICE_UNAVAILABLE, lang.serve(Shown::Busy).to_owned()),
-            No::Lacking(Lack::Ended) => (StatusCode::CONFLICT, lang.serve(Shown::Ended).to_owned()),
+            No::Lacking(Lack::Unknown) => (StatusCode::NOT_FOUND, lang.shown(Shown::Unknown).to_owned()),
+            No::Lacking(Lack::Busy) => (StatusCode::SERVICE_UNAVAILABLE, lang.shown(Shown::Busy).to_owned()),
+            No::Lacking(Lack::Ended) => (StatusCode::CONFLICT, lang.shown(Shown::Ended).to_owned()),
             No::Lacking(Lack::Broken(why)) => (StatusCode::INTERNAL_SERVER_ERROR, lang.unreadable(why)),
         };
-        self.page(status, listing::notice(&sentence, lang))
+        self.page(status, notice::notice(&sentence, lang))
     }
 
     fn page(&self, status: StatusCode, page: String) -> Answer {
-        answer::html(status, Bytes::from(page), &self.policy)
+        answer::html(status, Bytes::from(page), &self.plain)
     }
 }
 
@@ -170,11 +208,7 @@ enum No {
 }
 
 fn asking<'a>(request: &'a Request<Incoming>, changes: bool) -> Asking<'a> {
-    // One that is there twice says nothing: two readers would believe different ones.
-    let header = |name: HeaderName| {
-        let mut all = request.headers().get_all(name).iter();
-        all.next().filter(|_| all.next().is_none()).and_then(|it| it.to_str().ok())
-    };
+    let header = |name| header(request, name);
     let host = header(HOST);
     // `GET http://name/ HTTP/1.1` says it twice.
     let agrees = request.uri().authority().is_none_or(|it| host == Some(it.as_str()));
@@ -189,6 +223,12 @@ fn asking<'a>(request: &'a Request<Incoming>, changes: bool) -> Asking<'a> {
         cookie: header(COOKIE),
         authorization: header(AUTHORIZATION),
     }
+}
+
+/// One that is there twice says nothing: two readers would believe different ones.
+fn header(request: &Request<Incoming>, name: HeaderName) -> Option<&str> {
+    let mut all = request.headers().get_all(name).iter();
+    all.next().filter(|_| all.next().is_none()).and_then(|it| it.to_str().ok())
 }
 
 /// What a form of ours sends.
@@ -213,33 +253,45 @@ fn language(headers: &HeaderMap) -> &'static dyn Lang {
     let wanted = headers.get(ACCEPT_LANGUAGE).and_then(|it| it.to_str().ok()).unwrap_or_default();
     // They stand in the order of preference, whatever weights are written behind them.
     let mut codes = wanted.split(',').map(|it| it.trim().split(['-', ';']).next().unwrap_or_default());
-    codes.find_map(|it| report::lang::of(&it.to_ascii_lowercase())).unwrap_or(&En)
+    codes.find_map(|it| lang::of(&it.to_ascii_lowercase())).unwrap_or(lang::ALL[0])
 }
 
-fn line(it: &store::Listed) -> listing::Line {
-    let content = it.content.as_ref();
-    listing::Line {
-        name: it.name.clone(),
-        encoded: path::encode(&it.name),
-        begun: content.map_or_else(|_| String::new(), |it| runs::when(it.header.begun_ms)),
-        content: content
-            .map(|it| listing::Content { state: run_state(&it.state), trials: it.trials })
-            .map_err(ToString::to_string),
-        size: runs::size(it.bytes),
+/// Its place in [`lang::ALL`].
+fn index(it: &dyn Lang) -> usize {
+    lang::ALL.iter().position(|one| one.code() == it.code()).expect("all are there")
+}
+
+/// A run as the list shows it.
+fn row(it: &Listed, lang: &dyn Lang) -> Value {
+    let size = runs::size(it.bytes);
+    match &it.content {
+        Ok(content) => {
+            let (state, tone) = stands(&content.state);
+            json!({
+                "name": it.name, "experiment": content.header.name, "begun_ms": content.header.begun_ms,
+                "begun": runs::when(content.header.begun_ms), "state": state, "state_text": lang.run_state(state),
+                "cells": content.cells, "trials": content.trials, "bytes": it.bytes, "size_text": size,
+                "headline": "", "tone": tone,
+            })
+        }
+        Err(why) => json!({
+            "name": it.name, "experiment": "", "begun_ms": 0, "begun": "", "state": "unreadable",
+            "state_text": "–", "bytes": it.bytes, "size_text": size, "headline": lang.unreadable(&why.to_string()),
+            "tone": Tone::Bad,
+        }),
     }
 }
 
-fn run_state(it: &store::State) -> model::account::RunState {
-    use model::account::RunState;
+fn stands(it: &State) -> (RunState, Tone) {
     match it {
-        store::State::Running => RunState::Running,
-        store::State::Lost => RunState::Lost,
-        store::State::Ended(it) => match it.status {
-            store::Status::Complete => RunState::Complete,
-            store::Status::Interrupted => RunState::Interrupted,
-            store::Status::Stopped => RunState::Stopped,
-            store::Status::Failed => RunState::Failed,
-            store::Status::Skipped => RunState::Skipped,
+        State::Running => (RunState::Running, Tone::Plain),
+        State::Lost => (RunState::Lost, Tone::Bad),
+        State::Ended(it) => match it.status {
+            Status::Complete => (RunState::Complete, Tone::Good),
+            Status::Interrupted => (RunState::Interrupted, Tone::Doubt),
+            Status::Stopped => (RunState::Stopped, Tone::Doubt),
+            Status::Failed => (RunState::Failed, Tone::Bad),
+            Status::Skipped => (RunState::Skipped, Tone::Bad),
         },
     }
 }

@@ -1,20 +1,18 @@
-//! What does the list of runs say in a browser, word by word?
+//! What does a server of runs say, word by word?
 
 use model::account::RunState;
 
-/// Called when the list or a notice is written, from one thread, once per word.
+/// Called when a list or a notice is written, from one thread, once per word.
 pub trait ServeWords {
-    fn serve(&self, it: Shown) -> &'static str;
+    fn shown(&self, it: Shown) -> &'static str;
     fn run_state(&self, it: RunState) -> &'static str;
-    /// So many runs are shown, of so many.
-    fn runs(&self, shown: usize, of: usize) -> String;
     /// Why the server could not read a run, in its own words.
     fn unreadable(&self, why: &str) -> String;
     /// Which trial goes on, and for how long, as [`Lang::number`](super::Lang::number) writes it.
     fn goes_on(&self, trial: usize, of: usize, seconds: &str) -> String;
-    /// One trial has ended and the next has not begun to be measured.
+    /// One trial has ended, or none has begun, and the next is not measured yet.
     fn sets_up(&self, trial: usize, of: usize) -> String;
-    /// What a run's page says where its process is asked to end.
+    /// The run's process was asked to end it.
     fn ending(&self) -> &'static str;
 }
 
@@ -23,37 +21,58 @@ pub trait ServeWords {
 pub enum Shown {
     /// Title and heading of the list.
     Runs,
-    NoRuns,
-    NoneFits,
-    /// Above columns.
-    Name,
-    Begun,
-    Trials,
+    /// Above the columns.
+    Run,
+    Experiment,
     State,
+    Begun,
+    Cells,
+    Trials,
     Size,
-    /// Compared with the others, and one of the others.
-    Base,
-    Others,
-    /// On buttons.
+    Headline,
+    /// Fields and buttons.
     Filter,
+    All,
+    Select,
+    Base,
     Compare,
-    Stop,
-    /// Asks once more, on a button.
-    StopNow,
-    LogIn,
-    /// Before a field.
-    NameContains,
+    CompareHelp,
+    Reload,
+    None,
+    /// Before a field, and on its button.
     Token,
-    /// Above the field for the token, and when it was a wrong one.
+    LogIn,
+    /// Above the field, and when it was a wrong one.
     WantsToken,
     WrongToken,
-    /// Links.
-    Save,
+    /// A link.
     AllRuns,
     /// Notices.
     Unknown,
+    Ended,
     Busy,
     Foreign,
-    Ended,
-    ChooseTwo,
+}
+
+impl Shown {
+    /// Those of the list, by the key under which the program that draws it finds them.
+    pub const KEYS: [(&'static str, Shown); 17] = [
+        ("title", Shown::Runs),
+        ("run", Shown::Run),
+        ("experiment", Shown::Experiment),
+        ("state", Shown::State),
+        ("begun", Shown::Begun),
+        ("cells", Shown::Cells),
+        ("trials", Shown::Trials),
+        ("size", Shown::Size),
+        ("headline", Shown::Headline),
+        ("filter", Shown::Filter),
+        ("all", Shown::All),
+        ("select", Shown::Select),
+        ("base", Shown::Base),
+        ("compare", Shown::Compare),
+        ("compare_help", Shown::CompareHelp),
+        ("reload", Shown::Reload),
+        ("none", Shown::None),
+    ];
 }

@@ -1,38 +1,38 @@
-//! English: the list of runs.
+//! English: what a server of runs says.
 
 use super::En;
 use crate::lang::serve::{ServeWords, Shown};
 use model::account::RunState;
 
 impl ServeWords for En {
-    fn serve(&self, it: Shown) -> &'static str {
+    fn shown(&self, it: Shown) -> &'static str {
         match it {
             Shown::Runs => "Runs",
-            Shown::NoRuns => "No run is kept here yet.",
-            Shown::NoneFits => "No run has a name that contains this.",
-            Shown::Name => "Run",
-            Shown::Begun => "Begun (UTC)",
-            Shown::Trials => "Trials",
+            Shown::Run => "Run",
+            Shown::Experiment => "Experiment",
             Shown::State => "State",
+            Shown::Begun => "Begun (UTC)",
+            Shown::Cells => "Cells",
+            Shown::Trials => "Trials",
             Shown::Size => "Size",
-            Shown::Base => "Baseline",
-            Shown::Others => "Compared",
-            Shown::Filter => "Filter",
+            Shown::Headline => "Answer",
+            Shown::Filter => "Find",
+            Shown::All => "all",
+            Shown::Select => "Choose",
+            Shown::Base => "baseline",
             Shown::Compare => "Compare",
-            Shown::Stop => "Stop …",
-            Shown::StopNow => "Stop it now and keep what was measured",
-            Shown::LogIn => "Log in",
-            Shown::NameContains => "Name contains",
+            Shown::CompareHelp => "Choose two or more: the first is the baseline.",
+            Shown::Reload => "Reload",
+            Shown::None => "No run is like that.",
             Shown::Token => "Token",
+            Shown::LogIn => "Log in",
             Shown::WantsToken => "This server wants its token: the one it was started with.",
             Shown::WrongToken => "That is not this server's token.",
-            Shown::Save => "Save as one file",
             Shown::AllRuns => "All runs",
             Shown::Unknown => "There is no such run.",
+            Shown::Ended => "This run has ended already.",
             Shown::Busy => "Too many ask at once; try again in a moment.",
             Shown::Foreign => "This was not sent from a page of this server; open the page again.",
-            Shown::Ended => "This run has ended already.",
-            Shown::ChooseTwo => "Choose a baseline and at least one other run.",
         }
     }
 
@@ -45,14 +45,6 @@ impl ServeWords for En {
             RunState::Failed => "failed",
             RunState::Skipped => "skipped",
             RunState::Lost => "lost: its process was killed",
-        }
-    }
-
-    fn runs(&self, shown: usize, of: usize) -> String {
-        let s = if of == 1 { "" } else { "s" };
-        match shown == of {
-            true => format!("{of} run{s}"),
-            false => format!("{shown} of {of} run{s}"),
         }
     }
 

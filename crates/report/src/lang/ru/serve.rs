@@ -1,38 +1,38 @@
-//! Russian: the list of runs.
+//! Russian: what a server of runs says.
 
-use super::{Ru, plural};
+use super::Ru;
 use crate::lang::serve::{ServeWords, Shown};
 use model::account::RunState;
 
 impl ServeWords for Ru {
-    fn serve(&self, it: Shown) -> &'static str {
+    fn shown(&self, it: Shown) -> &'static str {
         match it {
             Shown::Runs => "Прогоны",
-            Shown::NoRuns => "Здесь пока нет ни одного прогона.",
-            Shown::NoneFits => "Нет прогонов, в имени которых это встречается.",
-            Shown::Name => "Прогон",
-            Shown::Begun => "Начало (UTC)",
-            Shown::Trials => "Измерений",
+            Shown::Run => "Прогон",
+            Shown::Experiment => "Эксперимент",
             Shown::State => "Состояние",
+            Shown::Begun => "Начало (UTC)",
+            Shown::Cells => "Ячеек",
+            Shown::Trials => "Измерений",
             Shown::Size => "Размер",
-            Shown::Base => "База",
-            Shown::Others => "Сравнить",
-            Shown::Filter => "Отобрать",
+            Shown::Headline => "Ответ",
+            Shown::Filter => "Найти",
+            Shown::All => "все",
+            Shown::Select => "Выбрать",
+            Shown::Base => "база",
             Shown::Compare => "Сравнить",
-            Shown::Stop => "Остановить…",
-            Shown::StopNow => "Остановить сейчас, сохранив измеренное",
-            Shown::LogIn => "Войти",
-            Shown::NameContains => "Имя содержит",
+            Shown::CompareHelp => "Выберите два или больше: первый станет базой сравнения.",
+            Shown::Reload => "Обновить",
+            Shown::None => "Таких прогонов нет.",
             Shown::Token => "Токен",
+            Shown::LogIn => "Войти",
             Shown::WantsToken => "Нужен токен, с которым запущен этот сервер.",
             Shown::WrongToken => "Это не токен этого сервера.",
-            Shown::Save => "Сохранить одним файлом",
             Shown::AllRuns => "Все прогоны",
             Shown::Unknown => "Такого прогона нет.",
+            Shown::Ended => "Этот прогон уже закончился.",
             Shown::Busy => "Слишком много запросов сразу; повторите через мгновение.",
             Shown::Foreign => "Запрос отправлен не со страницы этого сервера; откройте её заново.",
-            Shown::Ended => "Этот прогон уже закончился.",
-            Shown::ChooseTwo => "Выберите базу сравнения и хотя бы ещё один прогон.",
         }
     }
 
@@ -45,13 +45,6 @@ impl ServeWords for Ru {
             RunState::Failed => "не удался",
             RunState::Skipped => "пропущен",
             RunState::Lost => "потерян: процесс был убит",
-        }
-    }
-
-    fn runs(&self, shown: usize, of: usize) -> String {
-        match shown == of {
-            true => format!("{of} {}", plural(of as u64, "прогон", "прогона", "прогонов")),
-            false => format!("{shown} из {of} {}", plural(of as u64, "прогона", "прогонов", "прогонов")),
         }
     }
 

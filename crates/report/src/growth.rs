@@ -1,0 +1,81 @@
+//! What does a browser hear of a run that goes on?
+//!
+//! Server-sent events: `document` carries a whole one, `points` what is to be appended to the one that is shown, `state` a
+//! sentence, and `end` says that nothing more comes.
+//! Source: HTML Standard, "Server-sent events".
+
+use crate::document;
+use crate::lang::Lang;
+use crate::page::{charted, mark};
+use model::account::Account;
+use model::chart::Charts;
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// Which of the document's `data` is the trial of this number in the store.
+pub fn place(account: &Account, trial: u32) -> Option<usize> {
+    charted(account).position(|it| it.id == trial)
+}
+
+/// `data` must be one line, as JSON is. Who comes back tells the last `id` that he saw.
+pub fn event(kind: &str, id: Option<&str>, data: &str) -> String {
+    let mut text = String::with_capacity(data.len() + 64);
+    if let Some(id) = id {
+        let _ = writeln!(text, "id: {id}");
+    }
+    let _ = write!(text, "event: {kind}\ndata: {data}\n\n");
+    text
+}
+
+/// What is new in the document's trial `place`: only its new points and marks, in the tracks of the document.
+pub fn points(place: usize, new: &Charts, lang: &dyn Lang) -> String {
+    let marks: Vec<_> = new.marks.iter().map(|it| mark(it, lang)).collect();
+    let marks = serde_json::to_string(&marks).expect("strings as keys only");
+    let mut text = format!("{{\"trial\":{place},\"at\":{},\"charts\":", json!(new.at));
+    document::charts(&mut text, &new.charts);
+    let _ = write!(text, ",\"marks\":{marks}}}");
+    text
+}
+
+/// What goes on.
+pub fn state(sentence: &str) -> String {
+    json!({ "text": sentence }).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::En;
+    use model::EventKind;
+    use model::chart::{Chart, ChartKind, Mark, Track, TrackKind};
+
+    #[test]
+    fn what_is_new_is_one_line() {
+        let track =
+            |what, values: &[Option<f64>]| Track { what, node: None, label: None, values: values.to_vec() };
+        let tracks = vec![
+            track(TrackKind::Offered, &[Some(10.0), Some(12.0)]),
+            track(TrackKind::Delivered, &[None, Some(0.5)]),
+        ];
+        let text = "</script>\n\u{2028}event: end\n\n".to_owned();
+        let new = Charts {
+            bin: 1,
+            at: vec![3.0, 4.0],
+            charts: vec![Chart { kind: ChartKind::Rate, tracks }],
+            marks: vec![Mark {
+                at: 3.5,
+                node: "postgres".to_owned(),
+                kind: EventKind::Error,
+                count: 2,
+                text,
+            }],
+        };
+        let data = points(1, &new, &En);
+        let expected = "{\"trial\":1,\"at\":[3.0,4.0],\"charts\":[[[10,12],[null,0.5]]],\"marks\":[{\"at\":3.5,\"text\":";
+        assert!(data.starts_with(expected), "{data}");
+        assert!(!data.contains(['\n', '\r']), "{data}");
+        assert_eq!(event("points", Some("1-2-3"), "{}"), "id: 1-2-3\nevent: points\ndata: {}\n\n");
+        assert_eq!(event("end", None, "{}"), "event: end\ndata: {}\n\n");
+        assert_eq!(state("a \"b\""), "{\"text\":\"a \\\"b\\\"\"}");
+    }
+}

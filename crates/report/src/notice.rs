@@ -1,0 +1,68 @@
+//! How does a server say something short in a browser? Plain HTML, without a script.
+
+use crate::html::escaped;
+use crate::lang::Lang;
+use crate::lang::serve::Shown;
+
+/// A sentence, and the way back.
+pub fn notice(sentence: &str, lang: &dyn Lang) -> String {
+    let body = format!("<p>{}</p><p><a href=/>{}</a></p>", escaped(sentence), lang.shown(Shown::AllRuns));
+    frame(&body, lang)
+}
+
+/// Who are you? `wrong`: what was said before is not true.
+pub fn login(wrong: bool, lang: &dyn Lang) -> String {
+    let wrong = match wrong {
+        true => format!("<p class=bad role=alert>{}</p>", lang.shown(Shown::WrongToken)),
+        false => String::new(),
+    };
+    let body = format!(
+        "<p>{}</p>{wrong}<form method=post action=/login><label>{} <input name=token type=password \
+         autocomplete=current-password autofocus required></label> <button>{}</button></form>",
+        lang.shown(Shown::WantsToken),
+        lang.shown(Shown::Token),
+        lang.shown(Shown::LogIn)
+    );
+    frame(&body, lang)
+}
+
+fn frame(body: &str, lang: &dyn Lang) -> String {
+    let code = lang.code();
+    format!(
+        "<!doctype html>\n<html lang={code}>\n<head>\n<meta charset=utf-8>\n<meta name=viewport \
+         content=\"width=device-width, initial-scale=1\">\n<link rel=icon href=\"data:,\">\n<title>pgdyno</title>\n\
+         <style>{STYLE}</style>\n</head>\n<body>\n<h1>pgdyno</h1>\n{body}\n</body>\n</html>\n"
+    )
+}
+
+/// All of these pages' style: what their policy must allow.
+pub const STYLE: &str = "
+:root { color-scheme: light dark }
+body { margin: 0 auto; max-width: 40rem; padding: 2rem 1rem; font: 16px/1.5 system-ui, sans-serif }
+h1 { font-size: 1.25rem }
+p { overflow-wrap: anywhere }
+.bad { color: light-dark(#b3261e, #ff7b72) }
+input, button { font: inherit; padding: .25rem .75rem }
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::{En, Ru};
+
+    #[test]
+    fn what_comes_from_elsewhere_is_text() {
+        let page = notice("</p><script>alert(1)</script>&amp;", &Ru);
+        assert!(page.contains("<p>&lt;/p&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;</p>"), "{page}");
+        assert!(page.contains("Все прогоны"));
+    }
+
+    #[test]
+    fn who_was_wrong_is_told() {
+        for (wrong, expected) in [(false, false), (true, true)] {
+            let page = login(wrong, &En);
+            assert_eq!(page.contains("not this server's token"), expected);
+            assert!(page.contains("action=/login") && page.contains("name=token type=password"), "{page}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! How far is a run that is being written, and what is new in it?
+//!
+//! For those who look every second: each question is one short transaction, so that the writer waits for nobody.
+
+use crate::error::Result;
+use crate::read::{Run, State};
+use crate::words::TrialId;
+use model::LogEvent;
+
+/// How far a run is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glance {
+    pub state: State,
+    /// Trials that have begun, and those of them that have ended.
+    pub begun: u32,
+    pub ended: u32,
+}
+
+impl Run {
+    pub fn glance(&self) -> Result<Glance> {
+        let state = self.state()?;
+        let sql = "SELECT count(*), count(status) FROM trial";
+        let (begun, ended) = self.one(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(Glance { state, begun, ended })
+    }
+
+    /// [`Run::events`] without the first `known`.
+    pub fn events_after(&self, trial: TrialId, known: usize) -> Result<Vec<LogEvent>> {
+        self.events_where("trial = ? ORDER BY id LIMIT -1 OFFSET ?", (trial.0, known as i64))
+    }
+}
