@@ -24,6 +24,10 @@ pub(super) enum Asked {
         statements: Vec<Vec<u8>>,
         before: Vec<u8>,
     },
+    /// An HTTP request; `head`: only the head of its answer is wanted.
+    Request {
+        head: bool,
+    },
 }
 
 impl Backend {
@@ -93,6 +97,7 @@ impl Backend {
     pub fn answer(&mut self, asked: &Asked, state: Option<[u8; 5]>) -> (Vec<u8>, bool) {
         let mut out = Vec::new();
         match asked {
+            Asked::Request { .. } => unreachable!("nobody asks PostgreSQL by HTTP"),
             Asked::LogIn if !self.welcome => {
                 error(&mut out, b"FATAL", *b"53300");
                 return (out, true);

@@ -4,14 +4,17 @@
 //! the same run.
 
 mod backend;
+mod web;
 
 use crate::random::Prng;
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
+use crate::workload::Target;
 use backend::{Asked, Backend};
 use model::{Code, Nanos};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+pub use web::{Body, Web};
 
 /// The invented system.
 #[derive(Clone, Debug)]
@@ -32,6 +35,8 @@ pub struct World {
     pub failing: Option<(u64, [u8; 5])>,
     /// Answers arrive in pieces of this many bytes.
     pub piece: usize,
+    /// How HTTP services answer; they share the servers with PostgreSQL.
+    pub web: Web,
 }
 
 /// How long a request is served.
@@ -54,6 +59,7 @@ impl Default for World {
             max_connections: u32::MAX,
             failing: None,
             piece: usize::MAX,
+            web: Web::default(),
         }
     }
 }
@@ -104,12 +110,18 @@ struct Run<'a, R> {
     /// Orders events of one moment as they were made.
     made: u64,
     /// By shard and connection: the server's side of it.
-    backends: BTreeMap<Link, Backend>,
+    backends: BTreeMap<Link, Side>,
     generation: u64,
     waiting: VecDeque<(Link, Asked)>,
     serving: u32,
     served: u64,
     rng: Prng,
+}
+
+/// The server's side of a connection.
+enum Side {
+    Postgres(Backend),
+    Web(web::Side),
 }
 
 /// A transport: shard, connection, and which of its transports in turn.
@@ -142,10 +154,13 @@ impl PartialOrd for Event {
 #[derive(Debug, PartialEq, Eq)]
 enum What {
     Connected(Link),
+    Refused(Link),
     ToServer(Link, Vec<u8>),
     Served(Link, Asked),
     ToClient(Link, Vec<u8>),
     Closed(Link),
+    /// The server closes a connection on which it has answered so many requests, and none since.
+    Idle(Link, u64),
     Break,
 }
 
@@ -199,8 +214,15 @@ impl<'a, R: Recorder> Run<'a, R> {
                     self.generation += 1;
                     let link = Link { shard: k, conn: conn.0, generation: self.generation };
                     let welcome = (self.backends.len() as u32) < self.world.max_connections;
-                    self.backends.insert(link, Backend::new(welcome));
-                    self.soon(What::Connected(link));
+                    let side = match self.shards[k].target(conn) {
+                        Target::Postgres => Side::Postgres(Backend::new(welcome)),
+                        Target::Service(_) => Side::Web(web::Side::default()),
+                    };
+                    self.backends.insert(link, side);
+                    match self.world.web.refuses && matches!(self.backends[&link], Side::Web(_)) {
+                        true => self.soon(What::Refused(link)),
+                        false => self.soon(What::Connected(link)),
+                    }
                 }
                 Action::Close(conn) => {
                     if let Some(link) = self.link(k, conn) {
@@ -222,8 +244,12 @@ impl<'a, R: Recorder> Run<'a, R> {
                 self.perform(link.shard);
             }
             What::ToServer(link, bytes) => {
-                let Some(backend) = self.backends.get_mut(&link) else { return };
-                for asked in backend.receive(&bytes) {
+                let asked = match self.backends.get_mut(&link) {
+                    Some(Side::Postgres(it)) => it.receive(&bytes),
+                    Some(Side::Web(it)) => it.receive(&bytes),
+                    None => return,
+                };
+                for asked in asked {
                     if asked == Asked::LogIn {
                         self.answer(link, &asked);
                     } else {
@@ -243,7 +269,25 @@ impl<'a, R: Recorder> Run<'a, R> {
                 }
                 self.perform(link.shard);
             }
-            What::Closed(link) => self.break_link(link),
+            What::Refused(link) => {
+                if self.backends.remove(&link).is_some() {
+                    self.shards[link.shard].broken(self.now, ConnId(link.conn), Code::REFUSED, "refused");
+                    self.perform(link.shard);
+                }
+            }
+            What::Idle(link, answered) => {
+                if let Some(Side::Web(it)) = self.backends.get_mut(&link)
+                    && it.leaves_after(answered)
+                {
+                    self.soon(What::Closed(link));
+                }
+            }
+            What::Closed(link) => {
+                if self.backends.remove(&link).is_some() {
+                    self.shards[link.shard].closed(self.now, ConnId(link.conn));
+                    self.perform(link.shard);
+                }
+            }
             What::Break => {
                 let links: Vec<Link> = self.backends.keys().copied().collect();
                 links.into_iter().for_each(|it| self.break_link(it));
@@ -295,12 +339,39 @@ impl<'a, R: Recorder> Run<'a, R> {
             self.served += 1;
             self.world.failing.is_some_and(|(n, _)| self.served.is_multiple_of(n))
         };
-        let Some(backend) = self.backends.get_mut(&link) else { return };
+        let backend = match self.backends.get_mut(&link) {
+            Some(Side::Postgres(it)) => it,
+            Some(Side::Web(side)) => {
+                let answer = side.answer(&self.world.web, asked, self.served, fails);
+                return self.answer_web(link, answer);
+            }
+            None => return,
+        };
         let state = self.world.failing.filter(|_| fails).map(|(_, state)| state);
         let (bytes, closes) = backend.answer(asked, state);
         self.soon(What::ToClient(link, bytes));
         if closes {
             self.soon(What::Closed(link));
+        }
+    }
+    /// Sends an answer on its way: whole, or a byte at a time.
+    fn answer_web(&mut self, link: Link, answer: web::Answer) {
+        let web::Answer { bytes, closes, answered } = answer;
+        let mut at = self.now + self.world.delay;
+        match self.world.web.drip {
+            _ if bytes.is_empty() => {}
+            None => self.plan(at, What::ToClient(link, bytes)),
+            Some(pause) => {
+                for byte in bytes {
+                    self.plan(at, What::ToClient(link, vec![byte]));
+                    at = at + pause;
+                }
+            }
+        }
+        if closes {
+            self.plan(at, What::Closed(link));
+        } else if let Some(idle) = self.world.web.idle {
+            self.plan(self.now + idle, What::Idle(link, answered));
         }
     }
 }

@@ -11,8 +11,8 @@ pub mod watch;
 pub mod workload;
 
 use crate::check;
-use crate::serve::Server;
 use crate::prometheus::{Asked as Scraped, Endpoint};
+use crate::serve::Server;
 use crate::stand::ways::quoted;
 use crate::voice::language::Spoken;
 use crate::voice::{Trouble, Voice, plain};

@@ -64,7 +64,6 @@ pub const GENERATOR: &str = "generator";
 /// Subject of the note that tells how much of a processor watching took.
 pub const MONITORING: &str = "monitoring";
 
-
 pub fn style() -> Style {
     let out = std::io::stdout();
     let terminal = isatty(&out);

@@ -27,7 +27,9 @@ enum At {
     /// Before the first digit of a size, or after it.
     Size,
     Digits,
-    /// Within what follows the size on its line.
+    /// Between the size and what follows it on its line.
+    Blank,
+    /// Within that.
     Extension,
     /// After the carriage return of a size's line.
     SizeEnd,
@@ -126,8 +128,12 @@ impl Chunks {
                 self.aside(1)?;
                 At::Digits
             }
-            (At::Digits | At::Extension, b'\r') => At::SizeEnd,
-            (At::Digits, b' ' | b'\t' | b';') => At::Extension,
+            (At::Digits | At::Blank | At::Extension, b'\r') => At::SizeEnd,
+            (At::Digits | At::Blank, b';') => At::Extension,
+            (At::Digits | At::Blank, b' ' | b'\t') => {
+                self.aside(1)?;
+                At::Blank
+            }
             (At::Extension, b'\n') => return Err(Error::Chunk),
             (At::Extension, _) => {
                 self.aside(1)?;
@@ -141,7 +147,10 @@ impl Chunks {
             (At::DataEnd, b'\n') => At::Size,
             (At::TrailerStart, b'\r') => At::LastEnd,
             (At::TrailerStart | At::Trailer, b'\n') => return Err(Error::Chunk),
-            (At::Trailer, b'\r') => At::TrailerEnd,
+            (At::Trailer, b'\r') => {
+                self.aside(2)?;
+                At::TrailerEnd
+            }
             (At::TrailerStart | At::Trailer, _) => {
                 self.aside(1)?;
                 At::Trailer

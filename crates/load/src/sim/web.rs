@@ -1,0 +1,135 @@
+//! What does an invented HTTP service answer?
+
+use super::backend::Asked;
+use model::Nanos;
+
+/// How the service answers.
+#[derive(Clone, Copy, Debug)]
+pub struct Web {
+    pub status: u16,
+    /// The status of those that fail, see `World::failing`, whose SQLSTATE does not matter here.
+    pub failing: u16,
+    /// Bytes of each body.
+    pub length: usize,
+    pub body: Body,
+    /// Nobody listens.
+    pub refuses: bool,
+    /// A connection is closed after so many answers, the last of which does not tell; 0: never.
+    pub answers_max: u64,
+    /// A connection is closed once it was idle for so long.
+    pub idle: Option<Nanos>,
+    /// Answers come a byte at a time, with this pause between them.
+    pub drip: Option<Nanos>,
+    /// Every n-th request is never answered; 0: none.
+    pub silent: u64,
+}
+
+/// How the end of a body is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    Length,
+    Chunked,
+    /// By the end of the connection.
+    Close,
+    /// It is not: what comes is no HTTP.
+    Garbage,
+    /// The connection is closed in its midst.
+    Cut,
+}
+
+impl Default for Web {
+    fn default() -> Web {
+        Web {
+            status: 200,
+            failing: 503,
+            length: 300,
+            body: Body::Length,
+            refuses: false,
+            answers_max: 0,
+            idle: None,
+            drip: None,
+            silent: 0,
+        }
+    }
+}
+
+/// The service's side of one connection.
+#[derive(Debug, Default)]
+pub(super) struct Side {
+    unread: Vec<u8>,
+    asked: u64,
+    answered: u64,
+    /// It has closed the connection, and the client has yet to see it.
+    gone: bool,
+}
+
+/// An answer's bytes, whether the connection is closed after it, and how many there were on it.
+pub(super) struct Answer {
+    pub bytes: Vec<u8>,
+    pub closes: bool,
+    pub answered: u64,
+}
+
+impl Side {
+    /// Bytes came; the requests that are whole.
+    pub fn receive(&mut self, bytes: &[u8]) -> Vec<Asked> {
+        let mut asked = Vec::new();
+        if self.gone {
+            return asked;
+        }
+        self.unread.extend_from_slice(bytes);
+        while let Some(end) = self.unread.windows(4).position(|it| it == b"\r\n\r\n").map(|it| it + 4) {
+            let head = String::from_utf8_lossy(&self.unread[..end]).into_owned();
+            let length = head.lines().find_map(|it| it.strip_prefix("Content-Length:"));
+            let length = length.map_or(0, |it| it.trim().parse().expect("a length is a number"));
+            if self.unread.len() < end + length {
+                break;
+            }
+            self.unread.drain(..end + length);
+            self.asked += 1;
+            asked.push(Asked::Request { head: head.starts_with("HEAD ") });
+        }
+        asked
+    }
+
+    /// It closes the connection if it answered so many requests, and was asked none since.
+    pub fn leaves_after(&mut self, answered: u64) -> bool {
+        let idle = self.answered == answered && self.asked == answered && !self.gone;
+        self.gone |= idle;
+        idle
+    }
+
+    /// `served`: requests of all connections so far, this one included.
+    pub fn answer(&mut self, web: &Web, asked: &Asked, served: u64, fails: bool) -> Answer {
+        let head = *asked == Asked::Request { head: true };
+        if self.gone || (web.silent > 0 && served.is_multiple_of(web.silent)) {
+            return Answer { bytes: Vec::new(), closes: false, answered: u64::MAX };
+        }
+        self.answered += 1;
+        let status = if fails { web.failing } else { web.status };
+        let mut text = format!("HTTP/1.1 {status} Invented\r\nServer: sim\r\n");
+        let body = "x".repeat(web.length);
+        match web.body {
+            Body::Length | Body::Cut => text += &format!("Content-Length: {}\r\n\r\n", body.len()),
+            Body::Chunked => text += "Transfer-Encoding: chunked\r\n\r\n",
+            Body::Close => text += "\r\n",
+            Body::Garbage => text = "220 mail.example.org ESMTP\r\n".to_owned(),
+        }
+        match web.body {
+            _ if head => {}
+            Body::Length | Body::Close => text += &body,
+            Body::Chunked => {
+                for chunk in body.as_bytes().chunks(100) {
+                    text += &format!("{:x};n=1\r\n{}\r\n", chunk.len(), &body[..chunk.len()]);
+                }
+                text += "0\r\nEnd: 1\r\n\r\n";
+            }
+            Body::Cut => text += &body[..body.len() / 2],
+            Body::Garbage => {}
+        }
+        let full = web.answers_max > 0 && self.answered >= web.answers_max;
+        let closes = full || matches!(web.body, Body::Close | Body::Cut);
+        self.gone |= closes;
+        Answer { bytes: text.into_bytes(), closes, answered: self.answered }
+    }
+}
