@@ -17,8 +17,6 @@ use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
 use report::lang::Lang;
 use std::ops::RangeInclusive;
-use std::ops::RangeInclusive;
-use wire::http::{Method, Url};
 use wire::http::{Method, Url};
 
 /// What is to be done.
