@@ -209,7 +209,10 @@ test("the language changes in place: what is read, zoomed, hidden and chosen sta
         await tab.locator("#chart-disk .plot").press("+");
         const before = await tab.locator("#chart-disk").evaluate((it) => it.getBoundingClientRect().top);
         const zoomed = await range(tab);
-        await tab.click("#in-ru");
+        // Where it is: a click by name would scroll first, for what sticks too.
+        const button = await tab.locator("#in-ru").boundingBox();
+        assert.ok(button);
+        await tab.mouse.click(button.x + 9, button.y + 9);
         const top = await tab.locator("#chart-disk").evaluate((it) => it.getBoundingClientRect().top);
         assert.ok(Math.abs(top - before) < 2, `${before} became ${top}`);
         assert.deepEqual(await range(tab), zoomed);
@@ -218,7 +221,7 @@ test("the language changes in place: what is read, zoomed, hidden and chosen sta
         assert.equal(await tab.locator("#chart-disk h3").innerText(), "Диск");
         assert.equal(await tab.locator("html").getAttribute("lang"), "ru");
         await tab.locator("#chart-response .plot").press("Home");
-        assert.match(await tab.locator("#chart-response .legend-value").nth(2).innerText(), /^\d+,\d+\sмс$/);
+        assert.match((await tab.locator("#chart-response .legend-value").allInnerTexts()).join(" "), /\d,\d+\sмс/);
     });
 });
 
