@@ -270,3 +270,6 @@ pub struct Link {
     pub trial: Option<usize>,
     pub chart: Option<model::chart::ChartKind>,
 }
+
+#[cfg(test)]
+mod tests;

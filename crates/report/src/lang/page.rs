@@ -96,15 +96,15 @@ pub enum Answer<'a> {
         of: usize,
     },
     One {
-        held: Held<'a>,
+        held: &'a Held<'a>,
         trials: Trials,
         goals: Goals,
     },
     /// `best` and `worst` are never the baseline; at least one of the three is there.
     Many {
-        baseline: Option<Held<'a>>,
-        best: Option<Held<'a>>,
-        worst: Option<Held<'a>>,
+        baseline: Option<&'a Held<'a>>,
+        best: Option<&'a Held<'a>>,
+        worst: Option<&'a Held<'a>>,
         trials: Trials,
         goals: Goals,
     },
@@ -124,6 +124,8 @@ pub struct Held<'a> {
     pub p99: Option<Nanos>,
     /// Beside the baseline.
     pub against: Option<Against>,
+    /// Not all of its clients did their work.
+    pub idle: bool,
 }
 
 /// How many trials count.

@@ -58,6 +58,7 @@ pub fn answer(case: &Case<'_>) -> Line {
         let answer = Answer::Nothing { why: &why, of: trials.of };
         return Line { text: case.lang.answer(&answer), tone: Tone::Bad };
     }
+    let [baseline, best, worst] = [&baseline, &best, &worst].map(Option::as_ref);
     let it = match (account.experiment.cells.len(), baseline.or(best)) {
         (1, Some(held)) => Answer::One { held, trials, goals },
         _ => Answer::Many { baseline, best, worst, trials, goals },
@@ -89,6 +90,7 @@ fn held<'a>(case: &'a Case<'_>, cell: usize) -> Option<Held<'a>> {
         offered: total.filter(|_| open).map(|it| it.offered.0),
         p99: row.estimate(Figure::P99).map(|it| Nanos::from_secs_f64(it.median)),
         against: tps.against,
+        idle: case.left_out(cell),
     })
 }
 

@@ -29,13 +29,9 @@ impl<'a> Case<'a> {
         let measured: Vec<usize> = (0..account.cells.len())
             .filter(|it| account.cells[*it].total.is_some() || throughput(account, *it).is_some())
             .collect();
-        let left_out = |cell: usize| {
-            let findings = account.findings.iter();
-            findings.into_iter().any(|it| matches!(it, Finding::NotCompared { cell: of, .. } if *of == cell))
-        };
         let baseline = matrix.baseline.filter(|it| measured.contains(it));
         let others = measured.iter().copied().filter(|it| Some(*it) != baseline);
-        let mut ranked: Vec<usize> = others.clone().filter(|it| !left_out(*it)).collect();
+        let mut ranked: Vec<usize> = others.clone().filter(|it| !left_out(account, *it)).collect();
         if ranked.is_empty() && baseline.is_none() {
             ranked = others.collect();
         }
@@ -55,9 +51,9 @@ impl<'a> Case<'a> {
         self.names.get(cell).map_or("", String::as_str)
     }
 
-    /// Cell's name where there are several cells, to stand above what is of one of them.
-    pub fn caption(&self, cell: usize) -> String {
-        self.name(cell).to_owned()
+    /// Whether not all of its clients did their work.
+    pub fn left_out(&self, cell: usize) -> bool {
+        left_out(self.account, cell)
     }
 
     /// Trials that have charts: what a page shows over time, in this order.
@@ -81,6 +77,10 @@ impl<'a> Case<'a> {
 /// Trials that have charts, in the order in which they began.
 pub(crate) fn charted(account: &Account) -> impl Iterator<Item = &TrialAccount> {
     account.trials.iter().filter(|it| !it.charts.at.is_empty() && !it.charts.charts.is_empty())
+}
+
+fn left_out(account: &Account, cell: usize) -> bool {
+    account.findings.iter().any(|it| matches!(it, Finding::NotCompared { cell: of, .. } if *of == cell))
 }
 
 /// Median over the cell's valid trials.

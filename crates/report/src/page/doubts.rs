@@ -54,10 +54,20 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     let notes: Vec<String> = trials()
         .flat_map(|it| distinct(it.notes.iter().map(|(subject, words)| format!("{subject}: {words}"))))
         .collect();
-    for note in distinct(notes.iter().cloned()) {
-        let count = notes.iter().filter(|it| **it == note).count();
-        items.push(Line { text: lang.in_trials(count, of, &note), tone: Tone::Faint });
+    // Notes that differ by their figures only are one, told with the first one's.
+    let mut kinds: Vec<(String, &String, usize)> = Vec::new();
+    for note in &notes {
+        let kind = note.replace(|it: char| it.is_ascii_digit() || it == '.', "");
+        match kinds.iter_mut().find(|it| it.0 == kind) {
+            Some(known) => known.2 += 1,
+            None => kinds.push((kind, note, 1)),
+        }
     }
+    let told = |(_, note, count): &(String, &String, usize)| Line {
+        text: lang.in_trials((*count).min(of), of, note),
+        tone: Tone::Faint,
+    };
+    items.extend(kinds.iter().map(told));
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 

@@ -15,7 +15,7 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     for &cell in &case.chosen {
         let Some(drawing) = drawing(case, cell) else { continue };
         if several {
-            blocks.push(Block::Text(Line { text: case.caption(cell), tone: Tone::Plain }));
+            blocks.push(Block::Text(Line { text: case.name(cell).to_owned(), tone: Tone::Plain }));
         }
         blocks.push(Block::Drawing(drawing));
     }

@@ -54,7 +54,9 @@ fn shade(it: &Estimate) -> Option<f64> {
     match against.verdict {
         Verdict::NoEvidence => Some(0.0),
         Verdict::Lower | Verdict::Higher | Verdict::TooFewRuns => {
-            against.ratio.filter(|it| *it > 0.0).map(|it| it.log2().clamp(-1.0, 1.0))
+            // Two digits are more than an eye tells apart.
+            let shade = against.ratio.filter(|it| *it > 0.0)?.log2().clamp(-1.0, 1.0);
+            Some((100.0 * shade).round() / 100.0)
         }
     }
 }

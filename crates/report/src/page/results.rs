@@ -12,8 +12,8 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for &cell in &case.chosen {
         let Some(it) = case.account.cells.get(cell) else { continue };
-        blocks.extend(operations(it, case.caption(cell), case.lang).map(Block::Table));
-        blocks.extend(failures(it, case.caption(cell), case.lang).map(Block::Table));
+        blocks.extend(operations(it, case.name(cell).to_owned(), case.lang).map(Block::Table));
+        blocks.extend(failures(it, case.name(cell), case.lang).map(Block::Table));
     }
     blocks
 }
@@ -56,11 +56,6 @@ fn operations(it: &CellAccount, caption: String, lang: &dyn Lang) -> Option<Tabl
     let first = (Column { heading: term(Term::Operation), ..Column::default() }, name);
     let mut table = filled(first, figures, &rows);
     table.caption = caption;
-    if rows.len() > 1
-        && let Some(last) = table.rows.last_mut()
-    {
-        last.baseline = false;
-    }
     Some(table)
 }
 
@@ -86,7 +81,7 @@ pub(super) fn filled<T>(
     table
 }
 
-fn failures(it: &CellAccount, caption: String, lang: &dyn Lang) -> Option<Table> {
+fn failures(it: &CellAccount, name: &str, lang: &dyn Lang) -> Option<Table> {
     let failures = &it.total.as_ref()?.failures;
     let text = |heading: &str| Column { heading: heading.to_owned(), ..Column::default() };
     let count = Column { heading: lang.term(Term::Count).to_owned(), numeric: true, dispensable: 0 };
@@ -101,5 +96,7 @@ fn failures(it: &CellAccount, caption: String, lang: &dyn Lang) -> Option<Table>
         Row { cells, tone: Tone::Bad, baseline: false }
     };
     let rows: Vec<Row> = failures.iter().map(row).collect();
+    let of = if name.is_empty() { String::new() } else { format!("{name}: ") };
+    let caption = of + lang.label(Label::Failures);
     (!rows.is_empty()).then_some(Table { caption, columns, rows, notes: Vec::new() })
 }

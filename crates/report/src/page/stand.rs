@@ -4,6 +4,8 @@ use super::case::Case;
 use super::{Block, Column, Row, Table, Tone};
 use crate::lang::page::Term;
 use model::account::NodeAccount;
+use model::plan::Entrance;
+use serde_json::Value;
 
 /// The machine, the nodes as they really were, and their configurations.
 pub fn blocks(case: &Case<'_>) -> Vec<Block> {
@@ -24,7 +26,7 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
         let cells = vec![
             format!("{} ({})", it.name, it.kind),
             it.version.clone(),
-            it.entrance.clone(),
+            entrance(case, &it.entrance),
             limits.join("; "),
             it.program.clone().unwrap_or_default(),
             cells(case, it),
@@ -32,7 +34,7 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
         let tone = if it.not_applied.is_empty() { Tone::Plain } else { Tone::Doubt };
         Row { cells, tone, baseline: false }
     };
-    let rows: Vec<Row> = stand.nodes.iter().map(row).collect();
+    let rows: Vec<Row> = alike(&stand.nodes).iter().map(row).collect();
     if !rows.is_empty() {
         let columns = terms.map(column).to_vec();
         blocks.push(Block::Table(Table { columns, rows, ..Table::default() }));
@@ -46,14 +48,63 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     blocks
 }
 
+/// Nodes that differ in their configurations only are one: of these the files tell.
+fn alike(all: &[NodeAccount]) -> Vec<NodeAccount> {
+    let mut kinds: Vec<NodeAccount> = Vec::new();
+    for it in all {
+        let mut it = NodeAccount { configuration: Vec::new(), ..it.clone() };
+        let mut cells = std::mem::take(&mut it.cells);
+        let known =
+            kinds.iter_mut().find(|other| NodeAccount { cells: Vec::new(), ..(*other).clone() } == it);
+        match known {
+            Some(known) => known.cells.append(&mut cells),
+            None => kinds.push(NodeAccount { cells, ..it }),
+        }
+    }
+    for it in &mut kinds {
+        it.cells.sort_unstable();
+        it.cells.dedup();
+    }
+    kinds
+}
+
+/// As the store has it: `unix`, `tcp`, `tls`.
+fn entrance(case: &Case<'_>, it: &str) -> String {
+    let known = [("unix", Entrance::Unix), ("tcp", Entrance::Tcp), ("tls", Entrance::Tls)];
+    match known.iter().find(|(name, _)| *name == it) {
+        Some((_, it)) => case.lang.entrance(*it).to_owned(),
+        None => it.to_owned(),
+    }
+}
+
 /// A figure of the machine; amounts of memory are bytes.
 fn fact(case: &Case<'_>, key: &str, value: &str) -> (String, String) {
     let name = case.lang.machine(key).map_or_else(|| key.replace('_', " "), str::to_owned);
     let value = match value.parse::<u64>() {
         Ok(bytes) if key == "memory" => case.lang.bytes(bytes as f64),
-        _ => value.to_owned(),
+        _ => match serde_json::from_str::<Value>(value) {
+            Ok(it @ (Value::Array(_) | Value::Object(_))) => plain(&it),
+            _ => value.to_owned(),
+        },
     };
     (name, value)
+}
+
+/// What a machine is asked for may have parts: those of a list by their names.
+fn plain(it: &Value) -> String {
+    match it {
+        Value::Null => String::new(),
+        Value::String(it) => it.clone(),
+        Value::Bool(_) | Value::Number(_) => it.to_string(),
+        Value::Array(all) => {
+            let parts = all.iter().map(|it| it.get("name").map_or_else(|| plain(it), plain));
+            parts.filter(|it| !it.is_empty()).collect::<Vec<_>>().join(", ")
+        }
+        Value::Object(all) => {
+            let parts = all.iter().map(|(name, it)| (name, plain(it))).filter(|it| !it.1.is_empty());
+            parts.map(|(name, it)| format!("{name}: {it}")).collect::<Vec<_>>().join("; ")
+        }
+    }
 }
 
 fn cells(case: &Case<'_>, it: &NodeAccount) -> String {

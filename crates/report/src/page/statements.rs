@@ -45,7 +45,7 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
         let text = |it: &StatementAccount| short(&it.text, MOST);
         let first = (Column { heading: term(Term::Statement), ..Column::default() }, text);
         let mut table = filled(first, figures, &rows);
-        table.caption = case.caption(cell);
+        table.caption = case.name(cell).to_owned();
         blocks.push(Block::Table(table));
     }
     blocks

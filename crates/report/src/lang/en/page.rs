@@ -3,7 +3,7 @@
 use super::En;
 use crate::lang::Lang;
 use crate::lang::page::{Answer, Goals, Held, PageWords, Question, Room, Term, Trials, Word};
-use crate::page::number::{binary, said, span, three, time, utc};
+use crate::page::number::{binary, said, span, time, utc};
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
 use model::matrix::{Against, Verdict};
@@ -200,17 +200,18 @@ impl PageWords for En {
             }
             Answer::Many { baseline, best, worst, trials, goals } => {
                 let mut parts = Vec::new();
-                parts.extend(
-                    baseline.map(|it| format!("{} (the baseline) holds {}", it.name, self.rate(&it))),
-                );
-                let has_baseline = baseline.is_some();
+                parts.extend(baseline.map(|it| {
+                    let idle = if it.idle { ", though not all of its clients did their work" } else { "" };
+                    format!("{} (the baseline) holds {}{idle}", it.name, self.rate(it))
+                }));
                 if let Some(it) = best {
-                    parts.push(format!(
-                        "{} is the best{} with {}",
-                        it.name,
-                        others(has_baseline),
-                        self.beside(it)
-                    ));
+                    // The only other one is neither best nor worst.
+                    let how = match (worst, baseline) {
+                        (None, _) => "holds",
+                        (Some(_), Some(_)) => "is the best of the others with",
+                        (Some(_), None) => "is the best with",
+                    };
+                    parts.push(format!("{} {how} {}", it.name, self.beside(it)));
                 }
                 if let Some(it) = worst {
                     parts.push(format!("{} is the worst with {}", it.name, self.beside(it)));
@@ -510,6 +511,7 @@ impl En {
             (1, 1, _) => "; its objective is BROKEN".to_owned(),
             (_, 0, 0) => format!("; all {of} objectives are kept"),
             (_, 0, unknown) => format!("; {unknown} of {} cannot be judged", count(of, "objective")),
+            (_, 1, _) => format!("; 1 of {of} objectives is BROKEN"),
             (_, broken, _) => format!("; {broken} of {of} objectives are BROKEN"),
         }
     }
@@ -522,12 +524,8 @@ impl En {
     }
 }
 
-fn others(baseline: bool) -> &'static str {
-    if baseline { " of the others" } else { "" }
-}
-
 fn count(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{} {what}s", three(n as f64)) }
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -205,11 +205,22 @@ impl PageWords for Ru {
             }
             Answer::Many { baseline, best, worst, trials, goals } => {
                 let mut parts = Vec::new();
-                parts.extend(baseline.map(|it| format!("{} (база сравнения): {}", it.name, rate(&it))));
-                let best_word =
-                    if baseline.is_some() { "лучшая из остальных" } else { "лучшая" };
-                parts.extend(best.map(|it| format!("{best_word} {}: {}", it.name, beside(&it))));
-                parts.extend(worst.map(|it| format!("худшая {}: {}", it.name, beside(&it))));
+                parts.extend(baseline.map(|it| {
+                    let idle = if it.idle {
+                        ", но свою работу сделали не все клиенты"
+                    } else {
+                        ""
+                    };
+                    format!("{} (база сравнения): {}{idle}", it.name, rate(it))
+                }));
+                // The only other one is neither best nor worst.
+                let how = match (worst, baseline) {
+                    (None, _) => "",
+                    (Some(_), Some(_)) => "лучшая из остальных — ",
+                    (Some(_), None) => "лучшая — ",
+                };
+                parts.extend(best.map(|it| format!("{how}{}: {}", it.name, beside(it))));
+                parts.extend(worst.map(|it| format!("худшая — {}: {}", it.name, beside(it))));
                 format!("{}{}; {}.", parts.join("; "), self::goals(goals), valid(*trials))
             }
         }
@@ -318,7 +329,7 @@ impl PageWords for Ru {
     }
 
     fn times(&self, service: bool, which: &str) -> String {
-        format!("{} {which}, мс", if service { "обслуживание" } else { "ответ" })
+        format!("{}, {which}, мс", if service { "обслуживание" } else { "ответ" })
     }
 
     fn way(&self, it: Option<Entrance>) -> &'static str {
@@ -334,9 +345,9 @@ impl PageWords for Ru {
         match it {
             Room::Pool(mode, size) => {
                 let mode = match mode {
-                    PoolMode::Session => "сеансовый режим",
-                    PoolMode::Transaction => "транзакционный режим",
-                    PoolMode::Statement => "операторный режим",
+                    PoolMode::Session => "режим сеансов",
+                    PoolMode::Transaction => "режим транзакций",
+                    PoolMode::Statement => "режим операторов",
                 };
                 format!("{mode}, пул {size}")
             }

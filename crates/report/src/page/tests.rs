@@ -1,0 +1,258 @@
+use super::*;
+use crate::document::document;
+use crate::junit::junit;
+use crate::lang::{self, En, Ru};
+use crate::markdown::markdown;
+use crate::matrix::Style;
+use invent::{HOSTILE, account, hostile};
+use model::matrix::Status;
+use model::summary::Reason;
+
+mod invent;
+
+/// Compares with, or with `UPDATE_EXPECT=1` writes, what stands in `expected/`.
+#[track_caller]
+fn golden(name: &str, got: &str) {
+    let path = format!("{}/src/page/expected/{name}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, got).expect("the directory can be written");
+    }
+    let expected = std::fs::read_to_string(&path).expect("UPDATE_EXPECT=1 writes it");
+    assert_eq!(got, expected, "{name}; UPDATE_EXPECT=1 rewrites it");
+}
+
+#[test]
+fn a_whole_page_in_both_languages() {
+    for lang in lang::ALL {
+        let page = page(&account(), lang);
+        golden(&format!("{}.md", lang.code()), &markdown(&page));
+        let data = serde_json::to_string_pretty(&page).expect("plain data") + "\n";
+        golden(&format!("{}.json", lang.code()), &data);
+    }
+    let it = account();
+    golden("junit.xml", &junit(&it, &page(&it, &En).answer.text, &En));
+}
+
+#[test]
+fn sections_come_in_order_and_without_empty_ones() {
+    let ids = |it: &Page| it.sections.iter().map(|it| it.id).collect::<Vec<_>>();
+    let whole = [
+        "goals",
+        "stack",
+        "results",
+        "matrix",
+        "charts",
+        "statements",
+        "findings",
+        "doubts",
+        "stand",
+        "repeat",
+    ];
+    for lang in lang::ALL {
+        let it = page(&account(), lang);
+        assert_eq!(ids(&it), whole);
+        for section in &it.sections {
+            assert!(!section.blocks.is_empty() && !section.heading.is_empty(), "{}", section.id);
+        }
+    }
+    let mut bare = account();
+    bare.trials.clear();
+    bare.findings.clear();
+    bare.stand = model::account::Stand::default();
+    bare.about.text.clear();
+    bare.about.command.clear();
+    bare.cells.iter_mut().for_each(|it| *it = model::account::CellAccount::default());
+    bare.matrix.rows.iter_mut().for_each(|it| (it.figures, it.not_applied) = (Vec::new(), Vec::new()));
+    let it = page(&bare, &En);
+    assert_eq!(ids(&it), ["goals", "matrix"]);
+    assert_eq!(it.answer.text, "No answer yet: no trial has ended.");
+}
+
+/// Without a trial that counts there is no number, whatever was measured.
+#[test]
+fn an_invalid_trial_is_no_headline() {
+    let mut it = account();
+    for trial in &mut it.trials {
+        trial.valid = false;
+        trial.reasons = vec![Reason::Saturated { thread: 0, busy: 0.97 }];
+    }
+    let answers: Vec<Line> = lang::ALL.iter().map(|lang| page(&it, *lang).answer).collect();
+    assert_eq!(
+        answers[0].text,
+        "No answer: none of 4 trials counts: the generator was saturated: thread 1 worked 97 % of the time; use more \
+         threads (-j) or less load."
+    );
+    assert!(answers[1].text.starts_with("Ответа нет: ни одно измерение из 4"), "{}", answers[1].text);
+    assert!(answers.iter().all(|it| it.tone == Tone::Bad));
+    it.trials.iter_mut().for_each(|it| {
+        it.reasons.clear();
+        it.status = Some(Status::Skipped { why: "Odyssey is not installed".into() });
+    });
+    assert_eq!(
+        page(&it, &En).answer.text,
+        "No answer: none of 4 trials counts: skipped: Odyssey is not installed."
+    );
+}
+
+#[test]
+fn one_cell_has_one_sentence() {
+    let one = |change: &dyn Fn(&mut Account), lang: &dyn Lang| {
+        let mut it = invent::one();
+        change(&mut it);
+        let page = page(&it, lang);
+        (page.question, page.answer.text.replace(['\u{202f}', '\u{a0}'], " "), page.answer.tone)
+    };
+    let (question, answer, tone) = one(&|_| {}, &En);
+    assert_eq!(question, "How much does PostgreSQL hold with 8 clients?");
+    assert_eq!(
+        answer,
+        "Holds 21570 transactions per second (95 %: 21400 to 21700, 5 runs), p99 12.3 ms; its objective is kept; valid."
+    );
+    assert_eq!(tone, Tone::Good);
+    let (question, answer, _) = one(&|_| {}, &Ru);
+    assert_eq!(question, "Сколько выдерживает PostgreSQL при 8 клиентах?");
+    assert_eq!(
+        answer,
+        "Выдерживает 21 570 транзакций в секунду (95 %: от 21 400 до 21 700, 5 измерений), p99 12,3 мс; цель \
+         достигнута; достоверно."
+    );
+    let (_, answer, tone) = one(&|it| it.trials[1].valid = false, &En);
+    assert!(answer.ends_with("; 1 of 2 trials are valid."), "{answer}");
+    assert_eq!(tone, Tone::Doubt);
+    let broken = |it: &mut Account| it.matrix.objectives[0].broken = 1;
+    let (_, answer, tone) = one(&broken, &En);
+    assert!(answer.contains("; its objective is BROKEN;"), "{answer}");
+    assert_eq!(tone, Tone::Bad);
+}
+
+/// The numbers beside the page are those of the page's charts, in the same order.
+#[test]
+fn numbers_go_with_their_charts() {
+    let it = account();
+    let pages: Vec<Page> = lang::ALL.iter().map(|lang| page(&it, *lang)).collect();
+    let text = document(&it, &pages, "ru", None);
+    let seen: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&seen["format"], &seen["chosen"], &seen["live"]), (&1.into(), &"ru".into(), &().into()));
+    for page in &pages {
+        let Some(charts) = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
+            Block::Charts(it) => Some(it),
+            _ => None,
+        }) else {
+            panic!("a page without charts")
+        };
+        let data = seen["data"].as_array().expect("a list");
+        assert_eq!(data.len(), charts.trials.len());
+        for (trial, numbers) in charts.trials.iter().zip(data) {
+            let points = numbers["at"].as_array().expect("a list").len();
+            let columns = numbers["charts"].as_array().expect("a list");
+            assert_eq!(columns.len(), trial.charts.len());
+            for (chart, tracks) in trial.charts.iter().zip(columns) {
+                let tracks = tracks.as_array().expect("a list");
+                assert_eq!(tracks.len(), chart.tracks.len(), "{}", chart.title);
+                assert!(tracks.iter().all(|it| it.as_array().is_some_and(|it| it.len() == points)));
+            }
+        }
+    }
+    // What was not measured is not zero.
+    assert_eq!(seen["data"][0]["charts"][0][1][1], serde_json::Value::Null);
+    let live = document(&it, &pages, "en", Some("/runs/x/events"));
+    assert!(live.ends_with("\"live\":{\"events\":\"/runs/x/events\"}}"));
+}
+
+#[test]
+fn evidence_is_where_links_lead() {
+    let it = account();
+    let page = page(&it, &En);
+    let ids: Vec<&str> = page.sections.iter().map(|it| it.id).collect();
+    let mut links = Vec::new();
+    let mut charts = None;
+    for block in page.sections.iter().flat_map(|it| &it.blocks) {
+        match block {
+            Block::Findings { findings } => links.extend(findings.iter().flat_map(|it| &it.evidence)),
+            Block::Charts(it) => charts = Some(it),
+            _ => {}
+        }
+    }
+    let charts = charts.expect("charts");
+    assert!(links.len() >= 3);
+    for link in links {
+        assert!(ids.contains(&link.section), "{link:?}");
+        if let (Some(trial), Some(chart)) = (link.trial, link.chart) {
+            assert!(charts.trials[trial].charts.iter().any(|it| it.id == chart), "{link:?}");
+        }
+    }
+}
+
+/// What must never be obeyed, by any reader of any form.
+fn obeyed(text: &str) -> Option<String> {
+    let tags = ["<script", "</script", "<img", "onerror=\""];
+    let lower = text.to_ascii_lowercase();
+    if let Some(tag) = tags.iter().find(|it| lower.contains(*it)) {
+        return Some((*tag).to_owned());
+    }
+    let steers = |it: &char| {
+        matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') || (it.is_control() && *it != '\n')
+    };
+    text.chars().find(steers).map(|it| it.escape_unicode().to_string())
+}
+
+#[test]
+fn hostile_text_is_text_in_every_form() {
+    assert!(obeyed(HOSTILE).is_some(), "the test sees nothing");
+    let it = hostile();
+    for lang in lang::ALL {
+        let page = page(&it, lang);
+        let terminal = crate::matrix::text(&it.matrix, &it.findings, Style::default(), lang);
+        let xml = junit(&it, &page.answer.text, lang);
+        // What stands in a fence is text already, and its fence is longer than any in it.
+        let markdown: String = markdown(&page).split("\n```").step_by(2).collect();
+        for (form, text) in [("markdown", markdown), ("junit", xml)] {
+            assert_eq!(obeyed(&text), None, "{form}\n{text}");
+            assert!(text.contains("alert(1)"), "{form} lost it");
+        }
+        // A terminal knows no tags.
+        let steers = |it: char| it.is_control() && it != '\n' || ('\u{202a}'..='\u{202e}').contains(&it);
+        assert!(!terminal.contains(steers), "{terminal}");
+        let document = document(&it, std::slice::from_ref(&page), lang.code(), None);
+        let shell = crate::html::Shell { lang: lang.code(), title: &page.title, no_script: "", live: false };
+        let html = crate::html::html(shell, &document);
+        let body = &html[html.find("<body>").expect("a body")..];
+        assert!(!html.contains("alert(1)</") && !body.contains("onerror=alert"), "HTML");
+        // As data it is what it was.
+        let data: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+        let statement = &data["pages"][0]["sections"];
+        assert!(statement.to_string().contains("onerror=alert"), "the document lost it");
+    }
+}
+
+#[test]
+fn three_axes_are_folded_into_two() {
+    let mut it = account();
+    for (row, values) in it.matrix.rows.iter_mut().zip([["a", "1", "x"], ["a", "2", "y"], ["b", "1", "x"]]) {
+        let axes = ["one", "two", "three"].into_iter().zip(values);
+        row.label = axes.map(|(axis, value)| (axis.to_owned(), value.to_owned())).collect();
+    }
+    let page = page(&it, &En);
+    let heat = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
+        Block::Heat(it) => Some(it),
+        _ => None,
+    });
+    let heat = heat.expect("a heat map");
+    assert_eq!(heat.across, ("three".to_owned(), vec!["x".to_owned(), "y".to_owned()]));
+    assert_eq!(heat.down.0, "one / two");
+    assert_eq!(heat.down.1, ["a / 1", "a / 2", "b / 1"]);
+    let texts: Vec<&str> = heat.cells.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(texts, ["21570", "", "", "18120", "", ""]);
+    assert_eq!(heat.cells[3].shade, Some(-0.25));
+}
+
+#[test]
+fn every_word_has_a_key_of_its_own() {
+    let mut keys: Vec<&str> = Word::KEYS.iter().map(|it| it.0).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), Word::KEYS.len());
+    for lang in lang::ALL {
+        assert!(words(lang).iter().all(|it| !it.1.is_empty()));
+    }
+}

@@ -1,0 +1,415 @@
+//! What could a run have brought?
+
+use model::account::{
+    About, Account, Brought, CellAccount, HopAccount, NodeAccount, Quantiles, RunState, Stand,
+    StatementAccount, TrialAccount,
+};
+use model::chart::{Chart, ChartKind, Charts, Mark, Track, TrackKind};
+use model::finding::Finding;
+use model::matrix::{
+    Against, Estimate, Figure, Hop, Matrix, NotApplied, Placement, Row, Status, Trial, Verdict,
+};
+use model::objective::{Judged, Tally, Unit, Verdict as Kept};
+use model::plan::{
+    Cache, Cell, Content, Dataset, Entrance, Experiment, Kind, Limits, Load, LoadModel, Node, Operation,
+    PgBouncer, PoolMode, Postgres, Setup, Stack,
+};
+use model::summary::{Doubt, Failure, FailureClass, QueryMode};
+use model::{EventKind, Nanos, PerSecond};
+
+/// Everything that must stay text.
+pub const HOSTILE: &str =
+    "</script><img src=x onerror=alert(1)> |`**\u{202e}\u{1b}[31m=cmd()\u{0}\n# [x](javascript:y)";
+
+fn postgres() -> Node {
+    let kind = Kind::Postgres(Postgres { version: None, max_connections: 50, settings: vec![] });
+    let limits = Limits { cpu: Some(1.0), memory: Some(400 << 20), ..Limits::default() };
+    Node { name: "postgres".into(), kind, entrance: Entrance::Tcp, limits }
+}
+
+fn pooler() -> Node {
+    let kind = Kind::PgBouncer(PgBouncer {
+        version: None,
+        mode: PoolMode::Transaction,
+        size: 20,
+        max_client_conn: 1000,
+        settings: vec![],
+    });
+    let limits = Limits { cpu: Some(0.1), ..Limits::default() };
+    Node { name: "pooler".into(), kind, entrance: Entrance::Tls, limits }
+}
+
+fn setup(pooled: bool) -> Setup {
+    let nodes = if pooled { vec![pooler(), postgres()] } else { vec![postgres()] };
+    let operation = |name: &str, weight, script: &str| Operation {
+        name: name.into(),
+        weight,
+        script: script.into(),
+        origin: None,
+    };
+    Setup {
+        stack: Stack { nodes, generator: Limits { cpus: vec![1], ..Limits::default() } },
+        dataset: Some(Dataset {
+            seed: 42,
+            content: Content::Tickets { rows: 1_000_000 },
+            cache: Cache::Warm,
+        }),
+        operations: vec![
+            operation("read", 9, "SELECT 1;\n"),
+            operation("write", 1, "UPDATE t SET x = x + 1;\n"),
+        ],
+        load: Load {
+            model: LoadModel::Closed { clients: 8, think: Nanos::from_millis(50) },
+            duration: Some(Nanos::from_secs(3600)),
+            warmup: Nanos::from_secs(2),
+            threads: 1,
+            query_mode: QueryMode::Prepared,
+            connect_each: false,
+            timeout: None,
+            max_tries: 1,
+        },
+        objectives: vec!["p99 < 200ms".into()],
+        stop: vec!["net(xx,25,10)".into()],
+    }
+}
+
+fn row(way: &str, tps: f64, against: Option<(f64, Verdict)>) -> Row {
+    let hop = |node: &Node, product, mode, size| Hop {
+        node: node.name.clone(),
+        product,
+        mode,
+        size: Some(size),
+        entrance: Some(node.entrance),
+        placement: Placement { cpu: node.limits.cpu, cpus: vec![] },
+    };
+    let mut hops = vec![hop(&postgres(), "PostgreSQL", None, 50)];
+    if way != "direct" {
+        hops.insert(0, hop(&pooler(), "PgBouncer", Some(PoolMode::Transaction), 20));
+    }
+    let estimate = |figure, median, interval| Estimate { figure, median, interval, runs: 5, against: None };
+    let against =
+        against.map(|(ratio, verdict)| Against { ratio: Some(ratio), interval: None, p: 0.01, verdict });
+    let interval = Some((tps - 170.0, tps + 130.0));
+    let figures = vec![
+        Estimate { against, ..estimate(Figure::Tps, tps, interval) },
+        estimate(Figure::P99, 0.0123, None),
+    ];
+    let trial = |repetition| Trial { repetition, status: Status::Done, valid: true, reasons: vec![] };
+    Row {
+        label: vec![("way".into(), way.into())],
+        hops,
+        clients: 8,
+        generator: Placement { cpu: None, cpus: vec![1] },
+        not_applied: vec![],
+        trials: (0..2).map(trial).collect(),
+        figures,
+    }
+}
+
+fn brought(name: &str, tps: f64) -> Brought {
+    let millis = |it: u64| Some(Nanos::from_micros(it));
+    let response = Quantiles {
+        mean: millis(410),
+        p50: millis(371),
+        p90: millis(900),
+        p95: millis(1_200),
+        p99: millis(12_300),
+        p999: None,
+        max: millis(80_000),
+    };
+    let failure = |code: &str, name, class, count| Failure { code: code.into(), name, class, count };
+    Brought {
+        name: name.into(),
+        offered: PerSecond(tps + 1.5),
+        delivered: PerSecond(tps),
+        goodput: Some(PerSecond(tps - 20.0)),
+        count: 77_652_000,
+        response,
+        service: Quantiles { p99: millis(11_100), ..response },
+        failures: vec![
+            failure("40P01", Some("deadlock_detected"), FailureClass::Failed, 43),
+            failure("net 104", Some("ECONNRESET"), FailureClass::Unknown, 2),
+        ],
+        dropped: 0,
+    }
+}
+
+fn cell(pooled: bool, tps: f64) -> CellAccount {
+    let hop = |node: &str, cpu, of_cpu, queue, millis| HopAccount {
+        node: node.into(),
+        cpu: Some(cpu),
+        of_cpu: Some(of_cpu),
+        throttled: pooled.then_some(0.92),
+        busy: Some(7.8),
+        queue,
+        time: Some(Nanos::from_millis(millis)),
+    };
+    let mut hops = vec![
+        HopAccount { node: "generator".into(), cpu: Some(0.3), of_cpu: Some(1.0), ..HopAccount::default() },
+        hop("postgres", 0.97, 1.0, None, 2),
+    ];
+    if pooled {
+        hops.insert(1, hop("pooler", 0.1, 0.1, Some(150.0), 9));
+    }
+    let statement = |text: &str, mean| StatementAccount {
+        text: text.into(),
+        calls: 77_000.0,
+        total: mean * 77_000.0,
+        mean,
+        share: 0.61,
+        rows: 77_000.0,
+        hit: Some(308_000.0),
+        read: None,
+    };
+    CellAccount {
+        total: Some(brought("", tps)),
+        operations: vec![brought("read", 0.9 * tps), brought("write", 0.1 * tps)],
+        hops,
+        statements: vec![statement("SELECT fio FROM\n  book.tickets WHERE id = $1", 0.000_31)],
+    }
+}
+
+fn charts() -> Charts {
+    let track = |what, node: Option<&str>, label: Option<&str>, values: [Option<f64>; 3]| Track {
+        what,
+        node: node.map(Into::into),
+        label: label.map(Into::into),
+        values: values.to_vec(),
+    };
+    let some = |it: [f64; 3]| it.map(Some);
+    let charts = vec![
+        (
+            ChartKind::Rate,
+            vec![
+                track(TrackKind::Offered, None, None, some([21_500.0, 21_600.0, 21_570.25])),
+                track(TrackKind::Delivered, None, None, [Some(21_499.0), None, Some(21_570.0)]),
+            ],
+        ),
+        (
+            ChartKind::Response,
+            vec![track(TrackKind::Quantile(0.99), None, None, some([0.0123, 0.0124, 0.01]))],
+        ),
+        (ChartKind::Failures, vec![track(TrackKind::Failed, None, Some("40P01"), some([0.0, 1.0, 0.0]))]),
+        (
+            ChartKind::Pooler,
+            vec![track(TrackKind::ClientsWaiting, Some("pooler"), None, some([150.0, 149.0, 151.0]))],
+        ),
+        (
+            ChartKind::Processors,
+            vec![
+                track(TrackKind::Processors, Some("postgres"), None, some([0.97, 0.98, 0.97])),
+                track(TrackKind::Limit, Some("postgres"), None, some([1.0; 3])),
+            ],
+        ),
+        (
+            ChartKind::Waits,
+            vec![
+                track(TrackKind::Waiting, None, Some("running"), some([4.0; 3])),
+                track(TrackKind::Waiting, None, Some("Lock/transactionid"), some([1.0; 3])),
+            ],
+        ),
+    ];
+    let mark = Mark {
+        at: 1.25,
+        node: "postgres".into(),
+        kind: EventKind::Deadlock,
+        count: 3,
+        text: "deadlock detected".into(),
+    };
+    let charts = charts.into_iter().map(|(kind, tracks)| Chart { kind, tracks }).collect();
+    Charts { bin: 1, at: vec![0.0, 1.0, 2.0], charts, marks: vec![mark] }
+}
+
+fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialAccount {
+    let judged = Judged {
+        objective: "p99 < 200ms".into(),
+        verdict: Kept::Kept,
+        unit: Unit::Seconds,
+        measured: Some(0.0123),
+        bound: 0.2,
+        of: 10_000,
+    };
+    TrialAccount {
+        id,
+        cell,
+        repetition,
+        begun_ms: 1_763_736_000_000,
+        status: Some(Status::Done),
+        valid: true,
+        reasons: vec![],
+        doubts: vec![],
+        fired: None,
+        judged: vec![judged],
+        tps: Some(PerSecond(tps)),
+        p99: Some(Nanos::from_micros(12_300)),
+        charts: charts(),
+        notes: vec![],
+    }
+}
+
+/// Of three cells, one of which was not measured, and four trials.
+pub fn account() -> Account {
+    let cells = [false, true, true].map(|pooled| Cell { label: vec![], setup: setup(pooled) });
+    let names = ["direct", "pooled", "far"];
+    let cells: Vec<Cell> = cells
+        .into_iter()
+        .zip(names)
+        .map(|(it, name)| Cell { label: vec![("way".into(), name.into())], ..it })
+        .collect();
+    let mut rows = vec![
+        row("direct", 21_570.0, None),
+        row("pooled", 18_120.0, Some((0.84, Verdict::Lower))),
+        row("far", 0.0, None),
+    ];
+    rows[2].figures.clear();
+    rows[2].trials.clear();
+    rows[1].not_applied = vec![NotApplied {
+        node: "pooler".into(),
+        limit: "cpu".into(),
+        why: "/sys/fs/cgroup/cpu: Read-only file system".into(),
+    }];
+    let objectives =
+        vec![Tally { objective: "p99 < 200ms".into(), kept: 4, broken: 0, unknown: 0, worst: None }];
+    let node = || "pooler".to_owned();
+    let findings = vec![
+        Finding::QueueInPooler {
+            cell: 1,
+            node: node(),
+            waiting: Some(150.0),
+            longest: Some(2.5),
+            under_way: 170.0,
+            busy: Some(20.0),
+        },
+        Finding::PoolerBound {
+            cell: 1,
+            node: node(),
+            cpu: 0.099,
+            of_cpu: 0.1,
+            throttled: Some(0.92),
+            pool: 20,
+            lent: Some(19.9),
+            active: 1.5,
+        },
+        Finding::SessionsWait { cell: 0, event: "Lock/transactionid".into(), share: 0.75, active: 20.0 },
+    ];
+    let mut trials = vec![
+        trial(1, 0, 0, 21_400.0),
+        trial(2, 1, 0, 18_000.0),
+        trial(3, 1, 1, 18_200.0),
+        trial(4, 0, 1, 21_700.0),
+    ];
+    trials[1].doubts = vec![Doubt::Starved { thread: 0, share: 0.061 }];
+    trials[2].notes = vec![("log".into(), "cannot be read: Permission denied".into())];
+    let configured = |name: &str, kind: &str, cells: &[usize], port: u32| NodeAccount {
+        name: name.into(),
+        kind: kind.into(),
+        version: "1.18.0".into(),
+        program: Some(format!("/usr/sbin/{kind}")),
+        entrance: "tcp".into(),
+        limits: Limits { cpu: Some(0.1), ..Limits::default() },
+        not_applied: vec![],
+        cells: cells.to_vec(),
+        configuration: vec![(format!("{kind}.ini"), format!("listen_port = {port}\n"))],
+    };
+    let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    Account {
+        about: About {
+            name: "pools-20251121-144000".into(),
+            begun_ms: 1_763_736_000_000,
+            ended_ms: Some(1_763_736_000_000 + 7_500_000),
+            state: RunState::Complete,
+            reason: None,
+            seed: 42,
+            program: "0.1.0".into(),
+            command: "pgdyno run pools.yaml".into(),
+            text: "name: pools\n".into(),
+        },
+        experiment: Experiment { name: "pools".into(), seed: 42, repeat: 2, cells, baseline: Some(0) },
+        matrix: Matrix { rows, baseline: Some(0), seed: 42, objectives, watching: Some(0.006) },
+        findings,
+        cells: vec![cell(false, 21_570.0), cell(true, 18_120.0), CellAccount::default()],
+        trials,
+        stand: Stand {
+            machine: vec![
+                pair("processor", "AMD EPYC"),
+                pair("memory", "25232932864"),
+                pair("cgroups", "{\"v1\":[{\"name\":\"cpu\"},{\"name\":\"memory\"}],\"v2\":[]}"),
+                pair("files", "[20000,20000]"),
+                pair("of_tomorrow", "x"),
+            ],
+            nodes: vec![
+                configured("pooler", "pgbouncer", &[1], 6432),
+                configured("pooler", "pgbouncer", &[2], 6433),
+                configured("postgres", "postgres", &[0, 1, 2], 5432),
+            ],
+        },
+    }
+}
+
+/// Of its first cell only.
+pub fn one() -> Account {
+    let mut it = account();
+    it.experiment.cells.truncate(1);
+    it.experiment.cells[0].label.clear();
+    it.experiment.baseline = None;
+    it.matrix.rows.truncate(1);
+    it.matrix.rows[0].label.clear();
+    it.matrix.baseline = None;
+    it.cells.truncate(1);
+    it.trials.retain(|it| it.cell == 0);
+    it.findings.retain(|it| matches!(it, Finding::SessionsWait { .. }));
+    it
+}
+
+/// The same, with hostile text wherever text is of foreign origin.
+pub fn hostile() -> Account {
+    let text = || HOSTILE.to_owned();
+    let mut it = account();
+    it.about.reason = Some(text());
+    it.about.state = RunState::Failed;
+    it.about.command = text();
+    it.about.text = text();
+    it.experiment.name = text();
+    for cell in &mut it.experiment.cells {
+        cell.setup.operations[0].name = text();
+        cell.setup.operations[0].script = text();
+        cell.setup.objectives[0] = text();
+        cell.setup.stop[0] = text();
+    }
+    for row in &mut it.matrix.rows {
+        row.label[0].1 += HOSTILE;
+        for missing in &mut row.not_applied {
+            (missing.node, missing.why) = (text(), text());
+        }
+    }
+    it.matrix.rows[2].trials =
+        vec![Trial { repetition: 0, status: Status::Failed { why: text() }, valid: false, reasons: vec![] }];
+    it.matrix.objectives[0].objective = text();
+    it.findings.push(Finding::SessionsWait { cell: 1, event: text(), share: 0.5, active: 3.0 });
+    for cell in &mut it.cells {
+        cell.statements.iter_mut().for_each(|it| it.text = text());
+        cell.operations.iter_mut().for_each(|it| it.name = text());
+        if let Some(total) = &mut cell.total {
+            total.failures[0].code = text();
+        }
+    }
+    let last = it.trials.len() - 1;
+    it.trials[last].status = Some(Status::Failed { why: text() });
+    it.trials[last].valid = false;
+    for trial in &mut it.trials {
+        trial.notes.push((text(), text()));
+        trial.judged[0].objective = text();
+        for mark in &mut trial.charts.marks {
+            (mark.node, mark.text) = (text(), text());
+        }
+        for track in trial.charts.charts.iter_mut().flat_map(|it| &mut it.tracks) {
+            track.label = Some(text());
+        }
+    }
+    it.stand.machine.push((text(), text()));
+    for node in &mut it.stand.nodes {
+        (node.version, node.not_applied) = (text(), vec![text()]);
+        node.configuration.push((text(), text()));
+    }
+    it
+}
