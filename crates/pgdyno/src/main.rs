@@ -9,6 +9,7 @@ mod export;
 mod init;
 mod measure;
 mod mistakes;
+mod report;
 mod prometheus;
 mod run;
 mod runs;
@@ -57,6 +58,9 @@ enum Command {
     /// Show runs in a browser, those that are kept and the one that goes on
     #[command(disable_help_flag = true)]
     Serve(Rest),
+    /// Write a run as a page: HTML, Markdown, JSON or JUnit
+    #[command(disable_help_flag = true)]
+    Report(Rest),
     /// Write a run as CSV, JSON or for HdrHistogram's tools
     #[command(disable_help_flag = true)]
     Export(Rest),
@@ -96,6 +100,7 @@ fn main() -> ExitCode {
         Command::Stack(it) => stand::main(&it.args),
         Command::Runs(it) => runs::main(&it.args),
         Command::Serve(it) => serve::main(&it.args),
+        Command::Report(it) => report::main(&it.args),
         Command::Export(it) => export::main(&it.args),
         Command::Schedule(it) => schedule::main(&it.args),
         Command::Demo(it) => demo::main(&it.args),
