@@ -1,8 +1,9 @@
 //! After the window has begun, a transaction allocates nothing; and connections are small.
 
 use load::random::Seeds;
-use load::script::{Mode, Source, parse};
-use load::{Action, ConnId, Plan, Recorder, Seeding, Shard, Workload};
+use load::script::call::{Method, Written};
+use load::script::{Mode, Program, Source, parse};
+use load::{Action, ConnId, Initial, Plan, Recorder, Seeding, Service, Shard, Target, Workload};
 use model::{Nanos, PerSecond, Record, Schedule, Spacing};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -52,6 +53,9 @@ const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 const PARSED: &[u8] = b"1\0\0\0\x04";
 const ANSWER: &[u8] = b"2\0\0\0\x04D\0\0\0\x0c\0\x01\0\0\0\x0242C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
 
+const PAGE: &[u8] = b"HTTP/1.1 200 OK\r\nServer: x\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\
+    Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n";
+
 /// A server that answers at once, and keeps no memory of its own while it counts.
 struct Server {
     /// Messages to answer, by connection: how far each session is.
@@ -85,6 +89,12 @@ impl Server {
             let (conn, turn) = self.asked[at];
             let (now, conn) = (Nanos(self.now), ConnId(conn));
             match turn {
+                // In two pieces, as every so many answers are.
+                it if shard.target(conn) != Target::Postgres => {
+                    let (a, b) = PAGE.split_at(if it % 3 == 0 { 40 } else { PAGE.len() - 30 });
+                    shard.receive(now, conn, a);
+                    shard.receive(now, conn, b);
+                }
                 0 => shard.receive(now, conn, WELCOME),
                 1 => {
                     shard.receive(now, conn, PARSED);
@@ -102,8 +112,32 @@ fn shard(clients: u32, schedule: Schedule) -> Shard<Count> {
     let text = "\\set r random(1, 1000000)\nSELECT seat FROM tickets WHERE id = :r AND price < :r * 2.5;\n";
     let program =
         parse(&[Source { name: "test", text, weight: 1 }], Mode::Prepared, false, &[]).expect("right");
+    let work =
+        Workload::new(plan(program, clients, schedule), Arc::new(Login::new("me", "db")), Transport::Unix);
+    Shard::new(Arc::new(work), 0, Count::default())
+}
+
+/// The same of clients that post a body with a hole.
+fn web_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
+    let written = Written {
+        method: Method::Post,
+        target: "/a?b=${client_id}",
+        headers: &["X: ${client_id}".to_owned()],
+        body: Some("{\"a\": \"${client_id}\"}"),
+        expect: &[],
+    };
+    let program = Program::of_request(&written, &["client_id"]).expect("right");
+    let slot = program.slot("client_id").expect("it is used");
+    let mut plan = plan(program, clients, schedule);
+    plan.seeds.variables.push((slot, Initial::Client));
+    let service = Service { end_within: Some(Nanos::from_secs(1)), ..Service::plain("localhost") };
+    let work = Workload::of(plan, None, vec![service]);
+    Shard::new(Arc::new(work), 0, Count::default())
+}
+
+fn plan(program: Program, clients: u32, schedule: Schedule) -> Plan {
     let mut seeds = Seeds::new(1);
-    let plan = Plan {
+    Plan {
         program,
         mode: Mode::Prepared,
         schedule,
@@ -128,10 +162,10 @@ fn shard(clients: u32, schedule: Schedule) -> Shard<Count> {
             other: 1,
             variables: Vec::new(),
         },
-    };
-    let work = Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix);
-    Shard::new(Arc::new(work), 0, Count::default())
+    }
 }
+
+type Make = fn(u32, Schedule) -> Shard<Count>;
 
 /// One test, because the allocator counts for the whole process.
 #[test]
@@ -147,10 +181,12 @@ fn nothing_is_allocated_after_the_start_and_connections_are_small() {
         Schedule::Open { curve: curve.clone(), spacing: Spacing::Even },
         Schedule::Open { curve, spacing: Spacing::Poisson },
     ];
-    for schedule in schedules {
-        let told = format!("{schedule:?}");
-        let mut shard = shard(64, schedule);
-        let mut server = Server { asked: Vec::with_capacity(256), sessions: vec![0; 64], now: 0 };
+    let both: [(&str, Make); 2] = [("SQL", shard), ("HTTP", web_shard)];
+    let cases = both.iter().flat_map(|it| schedules.iter().map(move |schedule| (it, schedule)));
+    for ((protocol, make), schedule) in cases {
+        let told = format!("{protocol}, {schedule:?}");
+        let mut shard = make(64, schedule.clone());
+        let mut server = Server { asked: Vec::with_capacity(256), sessions: vec![0; 128], now: 0 };
         while !shard.is_settled() {
             server.turn(&mut shard);
         }
@@ -168,10 +204,16 @@ fn nothing_is_allocated_after_the_start_and_connections_are_small() {
         assert_eq!(allocations, 0, "allocations in 100,000 transactions of {told}");
     }
 
+    for (protocol, make) in both {
+        small(protocol, make);
+    }
+}
+
+fn small(protocol: &str, make: Make) {
     let before = BYTES.get();
     let clients = 10_000;
-    let mut shard = shard(clients, Schedule::Closed { think: Nanos::ZERO });
-    let sessions = vec![0; clients as usize];
+    let mut shard = make(clients, Schedule::Closed { think: Nanos::ZERO });
+    let sessions = vec![0; 2 * clients as usize];
     let mut server = Server { asked: Vec::with_capacity(clients as usize), sessions, now: 0 };
     while !shard.is_settled() {
         server.turn(&mut shard);
@@ -181,6 +223,6 @@ fn nothing_is_allocated_after_the_start_and_connections_are_small() {
         server.turn(&mut shard);
     }
     let each = (BYTES.get() - before) as usize / clients as usize;
-    println!("{each} bytes for each of {clients} connections");
-    assert!(each < 4 * 1024, "{each} bytes for each connection");
+    println!("{protocol}: {each} bytes for each of {clients} connections");
+    assert!(each < 4 * 1024, "{protocol}: {each} bytes for each connection");
 }

@@ -1,0 +1,268 @@
+//! Real sockets, both drivers: each fault of an HTTP service in its own class, and what is none.
+
+use load::driver::{Address, Clock, Gate, Ground, epoll, uring};
+use load::random::Seeds;
+use load::script::call::{Method, Written};
+use load::script::{Mode, Program};
+use load::{Plan, Recorder, Seeding, Service, Shard, Workload};
+use model::{Code, Nanos, Outcome, Record, Schedule};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use wire::tls::{Identity, Web};
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+#[derive(Debug, Default)]
+struct All {
+    outcomes: Vec<Outcome>,
+    refused: Vec<Code>,
+}
+
+impl Recorder for All {
+    fn record(&mut self, it: &Record) {
+        self.outcomes.push(it.outcome);
+    }
+
+    fn refused(&mut self, code: Code) {
+        self.refused.push(code);
+    }
+}
+
+type Drive = fn(Shard<All>, &Ground<'_>) -> std::io::Result<load::driver::Driven<All>>;
+
+/// What three requests of one client come to, by each driver.
+fn outcomes(method: Method, address: &Address, service: &Service) -> Vec<Vec<Outcome>> {
+    let mut drivers: Vec<Drive> = vec![epoll::drive];
+    if uring::is_available() {
+        drivers.push(uring::drive);
+    }
+    drivers.into_iter().map(|drive| asked(drive, method, address, service).outcomes).collect()
+}
+
+fn asked(drive: Drive, method: Method, address: &Address, service: &Service) -> All {
+    let written = Written { method, target: "/", headers: &[], body: None, expect: &[] };
+    let mut seeds = Seeds::new(1);
+    let plan = Plan {
+        program: Program::of_request(&written, &[]).expect("right"),
+        mode: Mode::Simple,
+        schedule: Schedule::Closed { think: Nanos::ZERO },
+        duration: None,
+        transactions: Some(3),
+        clients: 1,
+        threads: 1,
+        max_tries: 1,
+        latency_limit: None,
+        backlog_max: 0,
+        drain: Nanos::from_secs(60),
+        reconnect: false,
+        connecting_max: 1,
+        connect_timeout: Nanos::from_secs(60),
+        timeout: None,
+        verbose: false,
+        statements: false,
+        seeds: Seeding {
+            clients: vec![seeds.client()],
+            choices: vec![seeds.thread().choose],
+            arrivals: 1,
+            other: 1,
+            variables: Vec::new(),
+        },
+    };
+    let work = Arc::new(Workload::of(plan, None, vec![service.clone()]));
+    let shard = Shard::new(work, 0, All::default());
+    let (gate, stop, (says, _said)) = (Gate::new(1), AtomicBool::new(false), channel());
+    let clock = Clock::start();
+    gate.open(clock.now());
+    let services = std::slice::from_ref(address);
+    let ground =
+        Ground { postgres: None, services, clock, gate: &gate, stop: &stop, spin: Nanos::ZERO, says };
+    drive(shard, &ground).expect("the system has what a driver needs").shard.recorder
+}
+
+/// A service on a port of its own, each of its connections given to `serve` with their number; it ends with the process.
+fn service(serve: impl Fn(TcpStream, usize) + Send + Sync + 'static) -> Address {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("it is bound");
+    let serve = Arc::new(serve);
+    thread::spawn(move || {
+        for (number, stream) in listener.incoming().map_while(Result::ok).enumerate() {
+            let serve = Arc::clone(&serve);
+            thread::spawn(move || serve(stream, number));
+        }
+    });
+    Address::Tcp(address)
+}
+
+/// Reads a request without a body; `None` at the end.
+fn request(from: &mut impl BufRead) -> Option<()> {
+    let mut line = String::new();
+    loop {
+        line.clear();
+        match from.read_line(&mut line) {
+            Ok(1..) if line == "\r\n" => return Some(()),
+            Ok(1..) => {}
+            _ => return None,
+        }
+    }
+}
+
+fn serve(stream: impl Read + Write) {
+    let mut stream = BufReader::new(stream);
+    while request(&mut stream).is_some() {
+        if stream.get_mut().write_all(OK).is_err() {
+            return;
+        }
+    }
+}
+
+fn check(what: &str, method: Method, address: &Address, service: &Service, expected: Outcome) {
+    for (k, outcomes) in outcomes(method, address, service).into_iter().enumerate() {
+        assert_eq!(outcomes, [expected; 3], "{what}, {}", ["epoll", "io_uring"][k]);
+    }
+}
+
+#[test]
+fn answers_over_every_transport() {
+    let plain = Service::plain("localhost");
+    check("IPv4", Method::Get, &service(|it, _| serve(it)), &plain, Outcome::Ok);
+    let listener = TcpListener::bind("[::1]:0").expect("a port is free");
+    let v6 = Address::Tcp(listener.local_addr().expect("it is bound"));
+    thread::spawn(move || listener.incoming().map_while(Result::ok).for_each(serve));
+    check("IPv6", Method::Get, &v6, &plain, Outcome::Ok);
+    let directory = std::env::temp_dir().join(format!("pgdyno-web-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a temporary directory");
+    let path = directory.join("socket");
+    let listener = UnixListener::bind(&path).expect("a socket");
+    thread::spawn(move || listener.incoming().map_while(Result::ok).for_each(serve));
+    check("Unix", Method::Post, &Address::Unix(path), &plain, Outcome::Ok);
+    std::fs::remove_dir_all(directory).expect("ours");
+}
+
+#[test]
+fn network_faults() {
+    let plain = Service::plain("localhost");
+    let patient = Service {
+        begin_within: Some(Nanos::from_millis(50)),
+        end_within: Some(Nanos::from_millis(100)),
+        ..plain.clone()
+    };
+    let (failed, unknown) = (|it| Outcome::Failed(Code::Net(it)), |it| Outcome::Unknown(Code::Net(it)));
+    // Bound, so that nobody else takes it, and closed, so that nobody listens.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let nobody = Address::Tcp(listener.local_addr().expect("it is bound"));
+    drop(listener);
+    check("refused", Method::Get, &nobody, &plain, failed(111));
+    check("refused", Method::Post, &nobody, &plain, failed(111));
+    let missing = Address::Unix(std::env::temp_dir().join("pgdyno-no-such-socket"));
+    check("no socket", Method::Get, &missing, &plain, failed(2));
+    // Closed with a byte unread: the kernel sends a reset.
+    let reset = service(|mut it, _| drop(it.read(&mut [0])));
+    check("reset", Method::Get, &reset, &plain, failed(104));
+    check("reset", Method::Post, &reset, &plain, unknown(104));
+    let cut = service(|it, _| {
+        let mut it = BufReader::new(it);
+        let _ = request(&mut it);
+        let _ = it.get_mut().write_all(&OK[..OK.len() - 1]);
+    });
+    check("cut", Method::Get, &cut, &plain, failed(104));
+    check("cut", Method::Post, &cut, &plain, unknown(104));
+    // Everything is read and nothing said, until the client has gone.
+    let silent = service(|mut it, _| drop(std::io::copy(&mut it, &mut std::io::sink())));
+    check("half open", Method::Get, &silent, &patient, failed(110));
+    let drip = service(|it, _| {
+        let mut it = BufReader::new(it);
+        let _ = request(&mut it);
+        // The first bytes come at once, the last never.
+        let _ = it.get_mut().write_all(&OK[..OK.len() - 1]);
+        let _ = std::io::copy(&mut it, &mut std::io::sink());
+    });
+    check("slow drip", Method::Get, &drip, &patient, failed(62));
+    let garbage = service(|mut it, _| {
+        let _ = it.write_all(b"SSH-2.0-OpenSSH_9\r\n");
+        let _ = std::io::copy(&mut it, &mut std::io::sink());
+    });
+    check("garbage", Method::Get, &garbage, &plain, failed(71));
+    let tls =
+        Service { tls: Some(Web::new("db.test", &Identity::default()).expect("right")), ..plain.clone() };
+    check("no TLS there", Method::Get, &garbage, &tls, failed(129));
+    check("unchecked", Method::Get, &secure(&Arc::default()), &tls, Outcome::Ok);
+    let roots = Identity {
+        roots: Some(include_bytes!("../../wire/tests/certs/selfsigned.crt")),
+        ..Identity::default()
+    };
+    let tls = Service { tls: Some(Web::new("db.test", &roots).expect("right")), ..plain };
+    check("an unknown certificate", Method::Get, &secure(&Arc::default()), &tls, failed(129));
+}
+
+#[test]
+fn a_connection_that_was_closed_while_idle_is_opened_again() {
+    // One answer each, without a word about the end.
+    let once = service(|it, _| {
+        let mut it = BufReader::new(it);
+        let _ = request(&mut it);
+        let _ = it.get_mut().write_all(OK);
+    });
+    check("closed after each answer", Method::Get, &once, &Service::plain("localhost"), Outcome::Ok);
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    handshakes: AtomicUsize,
+    resumed: AtomicUsize,
+}
+
+/// A service that speaks TLS, and closes each connection after one answer.
+fn secure(seen: &Arc<Seen>) -> Address {
+    let certificate = CertificateDer::from_pem_slice(include_bytes!("../../wire/tests/certs/server.crt"))
+        .expect("a certificate");
+    let key =
+        PrivateKeyDer::from_pem_slice(include_bytes!("../../wire/tests/certs/server.key")).expect("a key");
+    let config = ServerConfig::builder_with_provider(Arc::new(wire::tls::provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key);
+    let mut config = config.expect("they belong together");
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let (config, seen) = (Arc::new(config), Arc::clone(seen));
+    service(move |it, _| {
+        let connection = ServerConnection::new(Arc::clone(&config)).expect("a connection");
+        let mut it = BufReader::new(StreamOwned::new(connection, it));
+        if request(&mut it).is_some() {
+            let connection = &mut it.get_mut().conn;
+            assert_eq!(connection.alpn_protocol(), Some(&b"http/1.1"[..]));
+            seen.handshakes.fetch_add(1, Ordering::Relaxed);
+            let resumed = connection.handshake_kind() == Some(rustls::HandshakeKind::Resumed);
+            seen.resumed.fetch_add(usize::from(resumed), Ordering::Relaxed);
+            let _ = it
+                .get_mut()
+                .write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+            it.get_mut().conn.send_close_notify();
+            let _ = it.get_mut().flush();
+        }
+    })
+}
+
+#[test]
+fn tls_sessions_are_resumed() {
+    let roots =
+        Identity { roots: Some(include_bytes!("../../wire/tests/certs/root.crt")), ..Identity::default() };
+    let seen = Arc::new(Seen::default());
+    let address = secure(&seen);
+    let service =
+        Service { tls: Some(Web::new("db.test", &roots).expect("right")), ..Service::plain("localhost") };
+    let all = asked(epoll::drive, Method::Get, &address, &service);
+    assert_eq!(all.outcomes, [Outcome::Ok; 3], "{:?}", all.refused);
+    assert_eq!(seen.handshakes.load(Ordering::Relaxed), 3);
+    assert_eq!(seen.resumed.load(Ordering::Relaxed), 2, "all but the first");
+    let other = Service { tls: Some(Web::new("example.org", &roots).expect("right")), ..service };
+    check("another name", Method::Get, &address, &other, Outcome::Failed(Code::TLS));
+}
