@@ -159,6 +159,32 @@ mod tests {
         assert_eq!(names.iter().find(|it| !valid(it)), None);
     }
 
+    /// What the dashboard asks for is told, so that no panel of it is empty by mistake.
+    #[test]
+    fn the_dashboard_asks_for_what_is_told() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana/pgdyno.json");
+        let text = std::fs::read_to_string(path).expect("it is there");
+        serde_json::from_str::<serde_json::Value>(&text).expect("it is JSON");
+        let series = probe::ALL.iter().flat_map(|it| it.series).map(prometheus::name);
+        let mut known: BTreeSet<String> = series.collect();
+        let about = About { run: String::new(), program: String::new(), seed: 0, trials: 0 };
+        let told = prometheus::text(&about, &totals::none(), &probe::series);
+        for family in told.lines().filter_map(|it| it.strip_prefix("# TYPE ")) {
+            match family.split_once(' ').expect("a name and its type") {
+                (name, "histogram") => {
+                    known.extend(["_bucket", "_sum", "_count"].map(|it| format!("{name}{it}")))
+                }
+                (name, _) => drop(known.insert(name.to_owned())),
+            }
+        }
+        let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        let asked: BTreeSet<&str> =
+            text.split(|it| !is_name(it)).filter(|it| it.starts_with("pgdyno_")).collect();
+        assert!(asked.len() > 15, "{asked:?}");
+        let unknown: Vec<&&str> = asked.iter().filter(|it| !known.contains(**it)).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+    }
+
     #[test]
     fn other_machines_are_asked_for() {
         let experiment =

@@ -64,6 +64,9 @@ fn a_prometheus_sees_what_is_stored() {
             other => Err(format!("{other:?}")),
         });
     }
+    for query in dashboard() {
+        assert_eq!(prometheus.asked(&query)["status"], "success", "{query}");
+    }
     let (status, metrics) = ask(address, "GET", "/metrics", &address.to_string()).expect("it answers");
     assert_eq!(status, 200);
     checks(&metrics);
@@ -159,12 +162,17 @@ impl Prometheus {
         Prometheus { child, address: free }
     }
 
-    /// Of a query's first result.
-    fn value(&self, query: &str) -> Option<String> {
+    /// `null` while it does not listen yet.
+    fn asked(&self, query: &str) -> Value {
         let encoded: String = query.bytes().map(|it| format!("%{it:02x}")).collect();
         let path = format!("/api/v1/query?query={encoded}");
-        let (_, text) = ask(self.address, "GET", &path, &self.address.to_string())?;
-        let answer: Value = serde_json::from_str(&text).ok()?;
+        let answer = ask(self.address, "GET", &path, &self.address.to_string());
+        answer.and_then(|it| serde_json::from_str(&it.1).ok()).unwrap_or_default()
+    }
+
+    /// Of a query's first result.
+    fn value(&self, query: &str) -> Option<String> {
+        let answer = self.asked(query);
         answer["data"]["result"][0]["value"][1].as_str().map(str::to_owned)
     }
 
@@ -190,6 +198,22 @@ fn ask(address: SocketAddr, method: &str, path: &str, host: &str) -> Option<(u16
     stream.read_to_string(&mut answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
     Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+}
+
+/// What the dashboard asks, its variables filled in as Grafana does.
+fn dashboard() -> Vec<String> {
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana/pgdyno.json"));
+    let dashboard: Value = serde_json::from_str(&text.expect("it is there")).expect("it is JSON");
+    let list = |it: &Value| it.as_array().cloned().unwrap_or_default();
+    let panels = list(&dashboard["panels"]).into_iter().flat_map(|it| list(&it["targets"]));
+    let all = panels.chain(list(&dashboard["annotations"]["list"]));
+    let fill = |it: &str| {
+        let it = it.replace("$__rate_interval", "5s").replace("$__interval", "5s");
+        it.replace("$run", ".*").replace("$operation", ".*")
+    };
+    let queries: Vec<String> = all.filter_map(|it| Some(fill(it["expr"].as_str()?))).collect();
+    assert!(queries.len() > 20, "{queries:?}");
+    queries
 }
 
 /// What Prometheus itself finds wrong with names, units and help.
