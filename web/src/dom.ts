@@ -5,12 +5,10 @@
 type Child = Node | string | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | null | undefined>;
 
-/** Control characters as their pictures, and marks that turn or hide text as their code points: they are seen, and do nothing. */
+/** Control characters, and marks that turn or hide text, as their code points: they are seen, and do nothing. */
 export function shown(text: string): string {
     return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (it) => {
-        const code = it.codePointAt(0) ?? 0;
-        if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-        return code === 0x7f ? "␡" : `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+        return `⟨U+${it.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
     });
 }
 

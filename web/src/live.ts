@@ -45,26 +45,29 @@ export class Live {
         return el("div", { class: "live" }, this.shown, this.control);
     }
 
-    listen(): void {
+    /** `known`: nothing was missed since the Document was fetched. */
+    listen(known = true): void {
+        let resumes = known;
         const source = new EventSource(this.events);
         this.source?.close();
         this.source = source;
         const heard = (name: string, then: (data: unknown) => void) =>
             source.addEventListener(name, (event) => {
+                const { data, lastEventId } = event as MessageEvent<string>;
+                // Who numbers his events repeats what was missed.
+                resumes = lastEventId !== "";
                 this.tell("live");
-                then(parsed((event as MessageEvent<string>).data));
+                then(parsed(data));
             });
         source.addEventListener("open", () => {
-            // What was said while nobody listened is in the Document.
-            if (this.state === "lost") this.refresh();
+            // Else what was said while nobody listened is in the Document.
+            if (this.state === "lost" && !resumes) this.refresh();
             this.tell("live");
         });
         source.addEventListener("error", () => {
             if (this.state === "ended") return;
             this.tell("lost");
-            if (source.readyState !== EventSource.CLOSED) return;
-            clearTimeout(this.again);
-            this.again = window.setTimeout(() => this.listen(), AGAIN_MS);
+            if (source.readyState === EventSource.CLOSED) this.turnedAway();
         });
         heard("document", (data) => this.whole(data as Partial<Doc>));
         heard("points", (data) => this.points(data as Points));
@@ -73,11 +76,29 @@ export class Live {
             this.tell(this.state);
         });
         heard("end", () => {
-            source.close();
-            this.tell("ended");
-            this.control.replaceChildren();
+            this.ended();
             this.refresh();
         });
+    }
+
+    /** The browser does not try again by itself: there is nothing more to hear, or the server is not well. */
+    private turnedAway(): void {
+        fetched(this.address)
+            .then((doc) => {
+                this.report?.replace(doc);
+                if (doc.live === null) this.ended();
+            })
+            .catch(() => undefined)
+            .finally(() => {
+                clearTimeout(this.again);
+                if (this.state !== "ended") this.again = window.setTimeout(() => this.listen(false), AGAIN_MS);
+            });
+    }
+
+    private ended(): void {
+        this.source?.close();
+        this.tell("ended");
+        this.control.replaceChildren();
     }
 
     private whole(it: Partial<Doc>): void {
@@ -98,7 +119,8 @@ export class Live {
         for (const charts of chartBlocks(report)) {
             const marks = charts.trials[it.trial]?.marks;
             if (!marks || !it.marks?.length) continue;
-            marks.push(...it.marks);
+            const latest = marks.slice(-it.marks.length).map((mark) => `${mark.at} ${mark.text}`);
+            marks.push(...it.marks.filter((mark) => !latest.includes(`${mark.at} ${mark.text}`)));
             marks.splice(0, Math.max(0, marks.length - MOST_MARKS));
         }
         if (shownCharts?.shownTrial === it.trial) this.grow(it.marks?.length > 0);

@@ -25,7 +25,10 @@ export interface Group {
     zoom: (range: [number, number] | null) => void;
 }
 
+/** Pixels between the cursor and a mark that it points at. */
 const NEAR = 6;
+/** More marks than this are not drawn from top to bottom. */
+const CROWD = 16;
 
 export class Plot {
     readonly element: HTMLElement;
@@ -285,6 +288,9 @@ export class Plot {
         const { ctx, bbox } = u;
         const scale = devicePixelRatio;
         const tones = ground().marks;
+        const [from, to] = this.range();
+        // A crowd would hide what it happened to: it leaves the middle, and stands at the upper edge.
+        const crowd = this.group.marks().filter((it) => it.at >= from && it.at <= to).length > CROWD;
         let free = -Infinity;
         ctx.save();
         ctx.font = `${10.5 * scale}px ${getComputedStyle(document.body).fontFamily}`;
@@ -295,13 +301,13 @@ export class Plot {
             ctx.strokeStyle = ctx.fillStyle = tones[mark.tone];
             ctx.lineWidth = scale;
             ctx.globalAlpha = 0.75;
-            ctx.setLineDash([2 * scale, 3 * scale]);
+            ctx.setLineDash(crowd ? [] : [2 * scale, 3 * scale]);
             ctx.beginPath();
             ctx.moveTo(x, bbox.top);
-            ctx.lineTo(x, bbox.top + bbox.height);
+            ctx.lineTo(x, bbox.top + (crowd ? 9 * scale : bbox.height));
             ctx.stroke();
             ctx.globalAlpha = 1;
-            if (x - free < 15 * scale) return;
+            if (x - free < 17 * scale) return;
             free = x;
             ctx.fillText(String(i + 1), x, bbox.top - 2 * scale);
         });

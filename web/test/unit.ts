@@ -72,9 +72,9 @@ test("a word that did not come is shown by its key", () => {
 
 test("what would act is seen instead", () => {
     const rows: [string, string][] = [
-        ["a\u001b[31mred", "a␛[31mred"],
+        ["a\u001b[31mred", "a⟨U+001B⟩[31mred"],
         ["\u202egnp.exe", "⟨U+202E⟩gnp.exe"],
-        ["a\u0000b\u007f\u0085", "a␀b␡⟨U+0085⟩"],
+        ["a\u0000b\u007f\u0085", "a⟨U+0000⟩b⟨U+007F⟩⟨U+0085⟩"],
         ["zero\u200bwidth", "zero⟨U+200B⟩width"],
         ["line\n\ttab 1\u202f000 é 日本 </script>", "line\n\ttab 1\u202f000 é 日本 </script>"],
     ];
