@@ -1,7 +1,8 @@
 //! How the live view looks, at several sizes, in several terminals and languages.
 
 use super::*;
-use crate::lang::En;
+use crate::lang::live::LiveWords as _;
+use crate::lang::{En, Ru};
 use model::live::{Pool, Used};
 
 /// In the thirteenth second of a trial.
@@ -243,5 +244,87 @@ fn trials_that_are_over() {
     ] {
         let it = Finished { trial: 3, trials: 12, cell: "a".to_owned(), figures: figures.cloned(), end };
         assert_eq!(finished(&it, Characters::Utf8, &En), english);
+    }
+}
+
+#[test]
+fn in_russian() {
+    check(
+        &live(),
+        (80, 24),
+        UTF8,
+        &Ru,
+        "
+█████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  3/12  осталось около 3 мин 20 с
+transaction, 125: 13 из 30 с
+выполнено  21 508 транз/с  ▄▄▅▅▅▅▅▅▅▅▅▅▅▅▅▅▆▆▆▆▆▆▆▆▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇▇▇▇████████
+p50               1,23 мс  ▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁▅█▁
+p99               12,3 мс  ▅▅▆▇▇█▂▃▄▅▅▆▇▇█▂▃▄▅▅▆▇▇█▂▃▄▅▅▆▇▇█▂▃▄▅▅▆▇▇█▂▃▄▅▅▆▇▇ ▂
+отказов: 0, в работе: 125
+pooler: ждут 105, занято серверов 20
+ЦП: pooler 0,49 из 0,5, postgres 1,20
+   7  pooler: no more connections allowed
+  12  postgres: canceling statement due to user request
+",
+    );
+    assert_eq!(
+        line(&live(), Characters::Utf8, &Ru),
+        " 3/12  transaction, 125: 13 из 30 с, 21 508 транз/с, p50 1,23 мс, p99 12,3 мс, отказов: 0, в работе: 125, pooler: ждут 105, занято серверов 20; осталось около 3 мин 20 с"
+    );
+}
+
+/// Each word has its form beside a number.
+#[test]
+fn russian_sentences() {
+    let seconds = Nanos::from_secs;
+    let loaded = |rows| Milestone::Loaded { rows, took: seconds(2), rate: PerSecond(rows as f64 / 2.0) };
+    let pool = |waiting, busy| Pool { node: "pooler".to_owned(), waiting, busy };
+    let counts = Second { failed: 1, dropped: 2, refused: 12_345, in_flight: 4, ..Second::default() };
+    let figures = Figures {
+        rate: PerSecond(7508.4),
+        p99: Some(Nanos::from_micros(9_304)),
+        failed: 12_345,
+        valid: false,
+    };
+    let end = |figures: Option<&Figures>, end| {
+        Ru.trial_finished(&Finished {
+            trial: 1,
+            trials: 1,
+            cell: String::new(),
+            figures: figures.cloned(),
+            end,
+        })
+    };
+    for (said, expected) in [
+        (
+            Ru.run_begins(21, 1, 7, seconds(7_500)),
+            "21 измерение, 1 ячейка, порядок по зерну 7; под нагрузкой около 2 ч 5 мин",
+        ),
+        (
+            Ru.run_begins(2, 3, 7, seconds(75)),
+            "2 измерения, 3 ячейки, порядок по зерну 7; под нагрузкой около 1 мин 15 с",
+        ),
+        (
+            Ru.run_begins(5, 11, 7, seconds(5)),
+            "5 измерений, 11 ячеек, порядок по зерну 7; под нагрузкой около 5 с",
+        ),
+        (Ru.doing(&Doing::Loading { sent: 1, of: 21 }), "загружено 1 из 21 строки"),
+        (Ru.doing(&Doing::Loading { sent: 50_000, of: 100_000 }), "загружено 50 000 из 100 000 строк"),
+        (Ru.doing(&Doing::Restored { took: Nanos::from_millis(300) }), "данные восстановлены за 0,3 с"),
+        (Ru.milestone(&loaded(1)), "загрузка: 1 строка за 2,0 с, 0 в секунду"),
+        (Ru.milestone(&loaded(22)), "загрузка: 22 строки за 2,0 с, 11 в секунду"),
+        (Ru.milestone(&Milestone::There { rows: 100_000 }), "уже на месте: 100 000 строк"),
+        (Ru.live_counts(&counts), "отказов: 1, отброшено: 2, отказано в соединении: 12 345, в работе: 4"),
+        (Ru.live_pool(&pool(Some(105.0), Some(20.0))), "pooler: ждут 105, занято серверов 20"),
+        (Ru.live_pool(&pool(None, Some(1.0))), "pooler: занято серверов 1"),
+        (
+            end(Some(&figures), End::Stopped),
+            "7508 транз/с, p99 9,30 мс, отказов: 12 345, НЕДОСТОВЕРНО, остановлено правилом",
+        ),
+        (end(None, End::Interrupted), "прервано до начала"),
+        (end(None, End::Skipped("нет odyssey".to_owned())), "пропущено: нет odyssey"),
+        (Ru.live_lost(3), "(не удалось вовремя показать: 3 строки)"),
+    ] {
+        assert_eq!(said, expected);
     }
 }

@@ -79,7 +79,7 @@ impl LiveWords for Ru {
         let figures = it.figures.as_ref().map(|it| {
             let p99 = it.p99.map_or(String::new(), |it| format!(", p99 {}", self.live_time(it)));
             let failed =
-                if it.failed > 0 { format!(", ошибок: {}", count(it.failed)) } else { String::new() };
+                if it.failed > 0 { format!(", отказов: {}", count(it.failed)) } else { String::new() };
             let valid = if it.valid { "" } else { ", НЕДОСТОВЕРНО" };
             format!("{}{p99}{failed}{valid}", self.live_rate(it.rate))
         });
@@ -103,7 +103,7 @@ impl LiveWords for Ru {
     }
 
     fn live_rate(&self, it: PerSecond) -> String {
-        format!("{} транз./с", with_comma(&format!("{:.0}", it.0)))
+        format!("{} транз/с", with_comma(&format!("{:.0}", it.0)))
     }
 
     fn live_time(&self, it: Nanos) -> String {
@@ -115,7 +115,7 @@ impl LiveWords for Ru {
         let counts = [(it.dropped, "отброшено"), (it.refused, "отказано в соединении")];
         let counts = counts.iter().filter(|it| it.0 > 0).map(|(n, what)| format!(", {what}: {}", count(*n)));
         format!(
-            "ошибок: {}{}, в работе: {}",
+            "отказов: {}{}, в работе: {}",
             count(it.failed),
             counts.collect::<String>(),
             count(it.in_flight)
