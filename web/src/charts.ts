@@ -37,10 +37,10 @@ export class Board {
         private readonly context: Context,
     ) {
         const { words, place } = context;
-        this.index = Math.min(place.trial ?? view.chosen, Math.max(0, view.trials.length - 1));
+        this.index = Math.min(place.trial ?? place.running ?? view.chosen, Math.max(0, view.trials.length - 1));
         this.out = button(words("zoom_out"), () => this.zoom(null), { class: "zoom-out" });
         const names = view.trials.map((trial, i): [string, string] => [String(i), character(trial.name.tone) + trial.name.text]);
-        const chooser = names.length > 1 ? choice(words("trial"), names, String(this.index), (value) => this.trial(Number(value))) : null;
+        const chooser = names.length > 1 ? choice(words("trial"), names, String(this.index), (value) => this.trial((place.trial = Number(value)))) : null;
         this.select = chooser?.querySelector("select") ?? null;
         this.select?.setAttribute("id", "trial");
         const only = !chooser && view.trials[0] ? line("span", view.trials[0].name, words) : null;
@@ -65,7 +65,7 @@ export class Board {
     /** Shows another trial. */
     trial(index: number): void {
         if (index === this.index || !this.view.trials[index]) return;
-        this.index = this.context.place.trial = index;
+        this.index = index;
         this.context.place.zoom = null;
         if (this.select) this.select.value = String(index);
         this.fill();

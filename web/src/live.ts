@@ -123,6 +123,8 @@ export class Live {
             marks.push(...it.marks.filter((mark) => !latest.includes(`${mark.at} ${mark.text}`)));
             marks.splice(0, Math.max(0, marks.length - MOST_MARKS));
         }
+        report.place.running = it.trial;
+        if (report.place.trial === null) shownCharts?.trial(it.trial);
         if (shownCharts?.shownTrial === it.trial) this.grow(it.marks?.length > 0);
     }
 

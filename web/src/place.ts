@@ -13,6 +13,8 @@ export interface Shown {
 export class Place {
     /** The trial that the reader chose; `null` while the page's own choice holds. */
     trial: number | null = null;
+    /** The one that goes on, which is shown as long as the reader has chosen none. */
+    running: number | null = null;
     /** Seconds from and to; `null` for all. */
     zoom: [number, number] | null = null;
     /** Tracks that are switched off, as `chart/index`. */
@@ -26,7 +28,10 @@ export class Place {
     /** Leads to the evidence: its trial, its chart, or its section. */
     go(link: Pick<Link, "section" | "trial" | "chart">, remember = true): void {
         if (remember) history.pushState(null, "", address(link));
-        if (link.trial !== null) this.shown?.trial(link.trial);
+        if (link.trial !== null) {
+            this.trial = link.trial;
+            this.shown?.trial(link.trial);
+        }
         const target = (link.chart && this.shown?.chart(link.chart)) || document.getElementById(link.section);
         if (!target) return;
         target.scrollIntoView({ behavior: still() ? "auto" : "smooth", block: "start" });

@@ -382,16 +382,20 @@ test("a page that cannot be read says so and keeps what stood there", async () =
 });
 
 test("a live page grows, keeps the zoom, survives a lost connection and ends", async () => {
-    const doc = invented({ points: 50, trials: 1, live: true });
+    const doc = invented({ points: 50, trials: 2, live: true });
     const server = await Server.start(doc);
     try {
         await opened(server.address("/runs/invented"), DESKTOP, async (tab) => {
             const points = async () => (await shown(tab))[0]?.at.length ?? 0;
             const wait = (what: string) => until(tab, what);
             await wait("document.querySelector('.live-state').dataset.state === 'live'");
+            assert.equal(await tab.locator("#trial").inputValue(), "1");
+            server.say("points", grownPoint(doc, 0, 0, 50));
+            await until(tab, "pgdyno.charts()[0].at.length === 51");
+            assert.equal(await tab.locator("#trial").inputValue(), "0", "the trial that goes on is shown");
             await tab.locator("#chart-rate .plot").press("+");
             const zoomed = await range(tab);
-            for (let i = 0; i < 5; i++) server.say("points", grownPoint(doc, 0, i, 50 + i));
+            for (let i = 1; i < 5; i++) server.say("points", grownPoint(doc, 0, i, 50 + i));
             await wait("pgdyno.charts()[0].at.length === 55");
             assert.deepEqual(await range(tab), zoomed, "the zoom stays");
             await tab.locator("#chart-rate .plot").press("Escape");
@@ -408,6 +412,12 @@ test("a live page grows, keeps the zoom, survives a lost connection and ends", a
             server.hangUp();
             server.grow(10);
             await wait("pgdyno.charts()[0].at.length === 80");
+
+            await tab.selectOption("#trial", "1");
+            server.say("points", grownPoint(doc, 0, 9, 80));
+            server.say("state", { text: "heard" });
+            await wait("document.querySelector('.live-state').textContent === 'heard'");
+            assert.equal(await tab.locator("#trial").inputValue(), "1", "who has chosen a trial keeps it");
 
             await tab.click("#stop");
             assert.equal(server.stops.length, 0, "it asks once more");
