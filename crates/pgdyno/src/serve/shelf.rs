@@ -20,8 +20,9 @@ use std::time::{Duration, Instant, SystemTime};
 use store::{Listed, State, Wrong};
 use tokio::sync::{mpsc, oneshot};
 
-/// Questions that wait for an answer; further ones are turned away.
-const WAITING: usize = 64;
+/// Questions that wait for an answer; further ones are turned away. More than there are connections, each of which asks one
+/// at a time: those of connections that have gone are among them.
+const WAITING: usize = 1024;
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lack {

@@ -1,0 +1,11 @@
+//! Does `pgdyno serve` show runs to whoever may see them, and only to those, whatever is sent to it?
+//!
+//! A real server, spoken to through bare sockets; the runs are copies of one that was measured.
+
+mod serve {
+    mod client;
+    mod doors;
+    mod growth;
+    mod slow;
+    mod token;
+}

@@ -1,0 +1,195 @@
+//! A server with a folder of runs, and a browser that sends exactly what it is told.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
+
+/// How long anything may take before a test gives up; nothing waits for it otherwise.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server under way, and the folder whose runs it shows. Both go when it is dropped.
+pub struct Server {
+    child: Child,
+    pub address: SocketAddr,
+    /// In which `runs` is; beside that nothing is to be seen.
+    pub folder: PathBuf,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+/// A run that was measured.
+pub fn measured() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
+    root.join("fixtures/runs/shop.dyno")
+}
+
+impl Server {
+    /// Shows one run, `shop`.
+    pub fn new() -> Server {
+        Server::with(&[])
+    }
+
+    pub fn with(environment: &[(&str, &str)]) -> Server {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("pgdyno-serve-{}-{number}", std::process::id()));
+        fs::create_dir_all(folder.join("runs")).expect("there is room for temporary files");
+        fs::copy(measured(), folder.join("runs/shop.dyno")).expect("it is there");
+        fs::write(folder.join("secret.dyno"), "secret").expect("the folder is ours");
+        fs::write(folder.join("runs/secret.txt"), "secret").expect("the folder is ours");
+        let mut command = Command::new(PGDYNO);
+        command.args(["serve", "--port", "0", "--dir"]).arg(folder.join("runs"));
+        command.env_remove("PGDYNO_TOKEN").envs(environment.iter().copied());
+        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be run");
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().expect("it is a pipe")).read_line(&mut line).expect("it speaks");
+        let address = line.split_once("http://").and_then(|it| it.1.split_once('/')).map(|it| it.0.parse());
+        let address = address.and_then(Result::ok).unwrap_or_else(|| panic!("no address in {line:?}"));
+        Server { child, address, folder }
+    }
+
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
+        stream
+    }
+
+    /// Sends these bytes and reads until the other side closes.
+    pub fn send(&self, bytes: &[u8]) -> Answer {
+        let mut stream = self.connect();
+        // It may be refused before all of it was taken.
+        let _ = stream.write_all(bytes);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        Answer::of(&String::from_utf8_lossy(&answer))
+    }
+
+    /// A request with these lines, sent to our own name.
+    pub fn ask(&self, request: &str, headers: &[&str]) -> Answer {
+        let host = format!("Host: {}", self.address);
+        self.ask_as(request, &[&[host.as_str()], headers].concat(), "")
+    }
+
+    /// A request of exactly these lines.
+    pub fn ask_as(&self, request: &str, headers: &[&str], body: &str) -> Answer {
+        let headers: String = headers.iter().map(|it| format!("{it}\r\n")).collect();
+        let length =
+            if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
+        let text = format!("{request} HTTP/1.1\r\nConnection: close\r\n{headers}{length}\r\n{body}");
+        self.send(text.as_bytes())
+    }
+
+    /// What our own page sends along.
+    pub fn form(&self) -> String {
+        let page = self.ask("GET /runs/shop", &[]);
+        let (_, rest) = page.body.split_once("data-token=\"").expect("it is in the page");
+        rest.split_once('"').expect("it ends").0.to_owned()
+    }
+
+    /// Resident memory in bytes.
+    pub fn memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:")).expect("Linux tells it");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
+    }
+
+    /// It is there and well.
+    #[track_caller]
+    pub fn is_well(&self) {
+        let begun = Instant::now();
+        let answer = self.ask("GET /runs.json", &[]);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert!(answer.body.contains("\"shop\""), "{answer:?}");
+        assert!(begun.elapsed() < PATIENCE / 4, "after {:?}", begun.elapsed());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // One that has ended by itself is a failed test already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Answer {
+    /// Status 0: nothing came.
+    fn of(text: &str) -> Answer {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+        let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).unwrap_or(0);
+        Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    }
+
+    /// Of the first header of this name, in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().filter_map(|it| it.split_once(": "));
+        lines.find(|it| it.0 == name).map(|it| it.1)
+    }
+}
+
+/// Server-sent events, one after the other.
+pub struct Events(BufReader<TcpStream>, Instant);
+
+#[derive(Debug)]
+pub struct Event {
+    pub kind: String,
+    pub id: Option<String>,
+    pub data: serde_json::Value,
+}
+
+impl Events {
+    /// `headers`: lines besides the usual ones, each with its end.
+    pub fn of(address: SocketAddr, run: &str, headers: &str) -> Events {
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
+        let request = format!("GET /runs/{run}/events HTTP/1.1\r\nHost: {address}\r\n{headers}\r\n");
+        stream.write_all(request.as_bytes()).expect("it takes requests");
+        let mut lines = BufReader::new(stream);
+        let mut line = String::new();
+        lines.read_line(&mut line).expect("it answers");
+        assert!(line.contains(" 200 "), "{line}");
+        while line != "\r\n" {
+            line.clear();
+            lines.read_line(&mut line).expect("it has a head");
+        }
+        Events(lines, Instant::now())
+    }
+}
+
+impl Iterator for Events {
+    type Item = Event;
+
+    /// `None` once the stream has ended.
+    fn next(&mut self) -> Option<Event> {
+        let (mut kind, mut id) = (None, None);
+        loop {
+            let mut line = String::new();
+            assert!(self.1.elapsed() < PATIENCE, "what was awaited did not come");
+            if self.0.read_line(&mut line).expect("it goes on or ends") == 0 {
+                return None;
+            }
+            // Lengths of chunks stand between, in lines of their own.
+            if let Some(it) = line.strip_prefix("event: ") {
+                kind = Some(it.trim_end().to_owned());
+            } else if let Some(it) = line.strip_prefix("id: ") {
+                id = Some(it.trim_end().to_owned());
+            } else if let (Some(data), Some(kind)) = (line.strip_prefix("data: "), kind.take()) {
+                let data = serde_json::from_str(data).unwrap_or_else(|it| panic!("{it}: {data}"));
+                return Some(Event { kind, id, data });
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! A run that is being written is seen to grow, to its end.
+
+use super::client::{Events, Server, measured};
+use serde_json::Value;
+use std::path::Path;
+use store::{End, Header, Outcome, Recorded, Run, Status, TrialId, Writer};
+
+/// A run that is written by this process as another one was.
+pub struct Written {
+    writer: Option<Writer>,
+    source: Run,
+    trials: Vec<Recorded>,
+    current: Option<TrialId>,
+    pub name: String,
+}
+
+impl Written {
+    /// Only its header.
+    pub fn begin(dir: &Path, source: &Path) -> Written {
+        let source = Run::open(source).expect("it was measured");
+        let header = Header { name: "growing".to_owned(), ..source.header().expect("it is whole") };
+        let writer = store::create(dir, &header).expect("the folder is ours");
+        let name = writer.path().file_stem().and_then(|it| it.to_str()).expect("a plain name").to_owned();
+        let trials = source.trials().expect("it is whole");
+        Written { writer: Some(writer), source, trials, current: None, name }
+    }
+
+    fn writer(&mut self) -> &mut Writer {
+        self.writer.as_mut().expect("it has not ended")
+    }
+
+    /// Begins its next trial, and tells its first `ticks` seconds.
+    fn trial(&mut self, ticks: usize) {
+        let number = self.current.map_or(0, |it| it.0 as usize);
+        let trial = self.trials[number].trial.clone();
+        self.current = Some(self.writer().begin_trial(trial));
+        self.ticks(0, ticks);
+    }
+
+    fn ticks(&mut self, from: usize, to: usize) {
+        let id = self.current.expect("it has begun");
+        let all: Vec<_> = self.source.ticks(id).expect("it is whole").collect();
+        for tick in all.into_iter().take(to).skip(from) {
+            self.writer().tick(id, Box::new(tick.expect("it is whole")));
+        }
+    }
+
+    fn end_trial(&mut self) {
+        let id = self.current.expect("it has begun");
+        let recorded = &self.trials[id.0 as usize - 1];
+        let store::State::Ended(outcome) = recorded.state.clone() else { panic!("it has ended") };
+        let end = End {
+            outcome,
+            summary: recorded.summary.clone(),
+            valid: recorded.valid,
+            measured: self.source.measured(id).expect("it is whole"),
+        };
+        self.writer().end_trial(id, end);
+    }
+
+    fn finish(&mut self) {
+        let outcome = Outcome { status: Status::Interrupted, reason: None, ended_ms: 1_795_272_800_000 };
+        self.writer.take().expect("it has not ended").finish(outcome).expect("there is room");
+    }
+}
+
+/// Points of each trial, as a page would have them: those that came twice only once.
+fn points(shown: &mut Vec<Vec<f64>>, trial: usize, at: &Value) {
+    shown.resize(shown.len().max(trial + 1), Vec::new());
+    for it in at.as_array().expect("moments") {
+        let it = it.as_f64().expect("seconds");
+        if shown[trial].last().is_none_or(|last| it > *last) {
+            shown[trial].push(it);
+        }
+    }
+}
+
+fn document(shown: &mut Vec<Vec<f64>>, document: &Value) {
+    assert_eq!(document["format"], 1);
+    shown.clear();
+    for (trial, data) in document["data"].as_array().expect("by trial").iter().enumerate() {
+        points(shown, trial, &data["at"]);
+    }
+}
+
+#[test]
+fn a_page_grows_to_the_end() {
+    let server = Server::new();
+    let mut written = Written::begin(&server.folder.join("runs"), &measured());
+    let name = written.name.clone();
+    written.trial(1);
+    let place = format!("GET /runs/{name}/document");
+    let mut shown = Vec::new();
+    let fetched = server.ask(&place, &[]);
+    let fetched: Value = serde_json::from_str(&fetched.body).unwrap_or_else(|it| panic!("{it}: {fetched:?}"));
+    assert_eq!(fetched["live"]["events"], format!("/runs/{name}/events"));
+    document(&mut shown, &fetched);
+    let all = written.source.ticks(TrialId(1)).expect("it is whole").left();
+    let mut told = 1;
+    let mut last = None;
+    let mut kinds = Vec::new();
+    for event in Events::of(server.address, &name, "Accept-Language: ru\r\n") {
+        kinds.push(event.kind.clone());
+        last = event.id.or(last);
+        match event.kind.as_str() {
+            "document" => document(&mut shown, &event.data),
+            "points" => {
+                let trial = event.data["trial"].as_u64().expect("a number") as usize;
+                points(&mut shown, trial, &event.data["at"]);
+                let charts = event.data["charts"].as_array().expect("charts");
+                let new = event.data["at"].as_array().expect("moments").len();
+                let columns = charts.iter().flat_map(|it| it.as_array().expect("tracks"));
+                assert!(columns.into_iter().all(|it| it.as_array().is_some_and(|it| it.len() == new)));
+            }
+            "state" => assert!(event.data["text"].as_str().is_some_and(|it| it.contains("змерение"))),
+            "end" => break,
+            it => panic!("{it}"),
+        }
+        // Whenever all that was told is shown, a little more happens.
+        let seen = shown.iter().map(Vec::len).sum::<usize>();
+        match (told, seen) {
+            (1, 1..) => written.ticks(1, 2),
+            (2, 2..) => written.ticks(2, all),
+            (3, seen) if seen >= all => {
+                written.end_trial();
+                written.trial(2);
+            }
+            // What came after its last whole second is not shown any more.
+            (4, seen) if seen > all => written.finish(),
+            _ => continue,
+        }
+        told += 1;
+    }
+    assert_eq!(kinds.last().map(String::as_str), Some("end"), "{kinds:?}");
+    let seconds = |count: usize| (0..count).map(|it| it as f64).collect::<Vec<_>>();
+    assert_eq!(shown, [seconds(all - 1), seconds(2)], "{kinds:?}");
+    assert!(kinds.iter().any(|it| it == "points") && kinds.iter().any(|it| it == "document"), "{kinds:?}");
+    // Who comes back is told not to.
+    let header = format!("Last-Event-ID: {}", last.expect("events have ids"));
+    assert_eq!(server.ask(&format!("GET /runs/{name}/events"), &[&header]).status, 204);
+    let ended: Value = serde_json::from_str(&server.ask(&place, &[]).body).expect("a document");
+    assert_eq!(ended["live"], Value::Null);
+}
+
+#[test]
+fn who_comes_back_is_told_what_he_missed() {
+    let server = Server::new();
+    let mut written = Written::begin(&server.folder.join("runs"), &measured());
+    let name = written.name.clone();
+    written.trial(1);
+    server.ask(&format!("GET /runs/{name}/document"), &[]);
+    let mut id = None;
+    let mut known = 0;
+    for event in Events::of(server.address, &name, "") {
+        if event.kind != "state" {
+            id = event.id;
+            known = match event.kind.as_str() {
+                "points" => event.data["at"][0].as_f64().expect("a second") as usize + 1,
+                _ => event.data["data"][0]["at"].as_array().map_or(0, Vec::len),
+            };
+        }
+        match (known, &id) {
+            (2.., Some(_)) => break,
+            (1, _) | (0, None) => written.ticks(1, 2),
+            _ => {}
+        }
+    }
+    // Nobody listens meanwhile.
+    written.ticks(2, 3);
+    let header = format!("Last-Event-ID: {}\r\n", id.expect("it was told"));
+    let mut again = Events::of(server.address, &name, &header).filter(|it| it.kind != "state");
+    let first = again.next().expect("something was missed");
+    assert_eq!((first.kind.as_str(), &first.data["at"]), ("points", &serde_json::json!([2.0])), "{first:?}");
+    // Of another process, of another day.
+    let mut stranger = Events::of(server.address, &name, "Last-Event-ID: 12-1-0\r\n");
+    assert_eq!(stranger.next().map(|it| it.kind).as_deref(), Some("document"));
+}
+
+#[test]
+fn a_run_is_asked_to_end() {
+    let server = Server::new();
+    let mut written = Written::begin(&server.folder.join("runs"), &measured());
+    let name = written.name.clone();
+    let path = server.folder.join(format!("runs/{name}.dyno"));
+    let form = format!("x-pgdyno-form: {}", server.form());
+    let origin = format!("Origin: http://{}", server.address);
+    assert!(!store::is_asked_to_end(&path));
+    for _ in 0..2 {
+        assert_eq!(server.ask(&format!("POST /runs/{name}/stop"), &[&origin, &form]).status, 204);
+        assert!(store::is_asked_to_end(&path));
+    }
+    written.finish();
+    assert!(!store::is_asked_to_end(&path), "it is done");
+    assert_eq!(server.ask(&format!("POST /runs/{name}/stop"), &[&origin, &form]).status, 409);
+    assert!(!store::is_asked_to_end(&path));
+}

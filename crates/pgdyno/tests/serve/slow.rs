@@ -1,0 +1,41 @@
+//! Who takes his time takes nobody else's.
+
+use super::client::{Server, measured};
+use super::growth::Written;
+use std::io::Write;
+
+const MANY: usize = 200;
+
+#[test]
+fn slow_readers_hold_nobody_up() {
+    let server = Server::new();
+    let written = Written::begin(&server.folder.join("runs"), &measured());
+    let name = written.name.clone();
+    server.is_well();
+    let before = server.memory();
+    let requests = [
+        // Half of one, …
+        format!("GET /runs.json HTTP/1.1\r\nHost: {}\r\nCookie: a=", server.address),
+        // … a large answer that nobody takes, …
+        format!("GET /runs/shop/document HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).repeat(50),
+        // … and news that nobody reads.
+        format!("GET /runs/{name}/events HTTP/1.1\r\nHost: {}\r\n\r\n", server.address),
+    ];
+    let mut held = Vec::new();
+    for request in &requests {
+        for _ in 0..MANY {
+            let mut stream = server.connect();
+            // Where too many are there, the one who came first has gone.
+            let _ = stream.write_all(request.as_bytes());
+            held.push(stream);
+        }
+        server.is_well();
+    }
+    // They are all still there, as far as they know.
+    assert_eq!(held.len(), MANY * requests.len());
+    let grown = server.memory().saturating_sub(before);
+    assert!(grown < 64 << 20, "{} MiB more", grown >> 20);
+    drop(held);
+    server.is_well();
+    drop(written);
+}
