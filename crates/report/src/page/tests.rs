@@ -256,3 +256,74 @@ fn every_word_has_a_key_of_its_own() {
         assert!(words(lang).iter().all(|it| !it.1.is_empty()));
     }
 }
+
+/// A trial of so many points and operations. Every number is noisy, which packs worse than what real systems do.
+fn long(points: usize, operations: usize) -> Account {
+    use model::chart::{Chart, ChartKind, Charts, Mark, Track, TrackKind};
+    let mut it = invent::one();
+    // Of SplitMix64 (S. Vigna), from a seed of 42.
+    let mut state: u64 = 42;
+    let mut noise = |around: f64| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Some(around * (1.0 + 0.1 * ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64))
+    };
+    let track = |what, label: Option<String>, values| Track { what, node: None, label, values };
+    let of = |kind, count: usize, around: f64, noise: &mut dyn FnMut(f64) -> Option<f64>| Chart {
+        kind,
+        tracks: (0..count)
+            .map(|n| {
+                let values = (0..points).map(|_| noise(around)).collect();
+                track(TrackKind::Delivered, Some(format!("operation-{n}")), values)
+            })
+            .collect(),
+    };
+    let charts = [
+        (ChartKind::Rate, 1 + operations, 500.0),
+        (ChartKind::Response, 5, 0.012),
+        (ChartKind::ResponseByOperation, 2 * operations, 0.012),
+        (ChartKind::Failures, 3, 2.0),
+        (ChartKind::InFlight, 2, 40.0),
+        (ChartKind::Pooler, 5, 17.0),
+        (ChartKind::Connections, 5, 12.0),
+        (ChartKind::Processors, 6, 0.6),
+        (ChartKind::Disk, 4, 4e6),
+        (ChartKind::Waits, 8, 3.0),
+        (ChartKind::ReplicationLag, 2, 1e5),
+        (ChartKind::SendLag, 2, 2e-6),
+    ];
+    let charts = charts.map(|(kind, count, around)| of(kind, count, around, &mut noise)).to_vec();
+    let mark = |n: usize| Mark {
+        at: n as f64,
+        node: "postgres".into(),
+        kind: model::EventKind::SlowStatement,
+        count: 1,
+        text: format!("duration: {n}.{n} ms  statement: SELECT {n}"),
+    };
+    it.trials.truncate(1);
+    it.trials[0].charts = Charts {
+        bin: 1,
+        at: (0..points).map(|it| it as f64).collect(),
+        charts,
+        marks: (0..2000).map(mark).collect(),
+    };
+    it
+}
+
+/// With everything around the numbers, in all languages.
+#[test]
+fn files_are_small_enough_to_mail() {
+    for (what, points, operations, most) in
+        [("an hour", 3600, 1, 1_000_000), ("six hours", 7200, 7, 5_000_000)]
+    {
+        let it = long(points, operations);
+        let pages: Vec<Page> = lang::ALL.iter().map(|lang| page(&it, *lang)).collect();
+        let document = document(&it, &pages, "en", None);
+        let shell = crate::html::Shell { lang: "en", title: "x", no_script: "x", live: false };
+        let file = crate::html::html(shell, &document);
+        println!("{what}: document of {} bytes, file of {}", document.len(), file.len());
+        assert!(file.len() <= most, "{what}: {} bytes", file.len());
+    }
+}
