@@ -1,6 +1,6 @@
 //! Who is connected, and for how long?
 //!
-//! One thread of the lowest priority serves all browsers; [`super::shelf`] reads. Nobody can hold what others need: a head
+//! One thread of low priority serves all browsers; [`super::shelf`] reads. Nobody can hold what others need: a head
 //! must arrive in time, what is sent must be taken in time, and where too many are connected the one who came first goes.
 
 use super::answer::{Answer, Held};
@@ -40,7 +40,7 @@ where
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     thread::Builder::new().name(thread.to_owned()).spawn(move || {
-        super::lowest_priority();
+        super::low_priority();
         runtime.block_on(accept(listener, answer));
     })?;
     Ok(())

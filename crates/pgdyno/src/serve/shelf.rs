@@ -1,6 +1,6 @@
 //! Which runs are there, and what is in them?
 //!
-//! All reading is done by one thread of the lowest priority, one question after the other, so that however many look,
+//! All reading is done by one thread of low priority, one question after the other, so that however many look,
 //! little of the machine is taken from what is being measured. Run files are read in short transactions.
 
 use super::edition::Edition;
@@ -47,7 +47,7 @@ impl Desk {
     pub fn start(dir: PathBuf) -> std::io::Result<Desk> {
         let (say, said) = sync_channel(WAITING);
         thread::Builder::new().name("page-reader".to_owned()).spawn(move || {
-            super::lowest_priority();
+            super::low_priority();
             read(&dir, &said);
         })?;
         Ok(Desk(say))
