@@ -199,9 +199,10 @@ impl Running<'_> {
         let mut said = String::new();
         let mut line = Vec::new();
         // Byte by byte, so that the rest is still there.
-        for byte in err.bytes().map(|it| it.expect("it can be read")) {
-            if byte != b'\n' {
-                line.push(byte);
+        let mut byte = [0];
+        while err.read(&mut byte).expect("it can be read") == 1 {
+            if byte != *b"\n" {
+                line.extend(byte);
                 continue;
             }
             let text = String::from_utf8_lossy(&std::mem::take(&mut line)).into_owned();

@@ -1,0 +1,46 @@
+//! Do the pipelines of docs/ci.md ask for what there is?
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn pipelines_ask_for_what_there_is() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ci.md");
+    let text = fs::read_to_string(path).expect("it is there");
+    let mut help: BTreeMap<String, String> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    let mut commands = 0;
+    for line in text.lines() {
+        let Some((_, command)) = line.split_once("pgdyno ").filter(|_| line.starts_with(' ')) else {
+            continue;
+        };
+        let words: Vec<&str> = command.split_whitespace().take_while(|it| *it != ">>").collect();
+        let verb = words[0];
+        let help = help.entry(verb.to_owned()).or_insert_with(|| help_of(verb));
+        commands += 1;
+        if help.is_empty() {
+            wrong.push(format!("no command: {line}"));
+        }
+        let known = |it: &str| help.split_whitespace().any(|word| word.trim_end_matches(',') == it);
+        let options = words.iter().filter(|it| it.starts_with("--"));
+        wrong.extend(options.filter(|it| !known(it)).map(|it| format!("no {it}: {line}")));
+        let format = words.iter().position(|it| *it == "--format").map(|at| words[at + 1]);
+        let possible = |it: &str| {
+            help.split("[possible values: ").skip(1).any(|all| {
+                all.split(']').next().is_some_and(|all| all.split(',').any(|one| one.trim() == it))
+            })
+        };
+        wrong.extend(format.filter(|it| !possible(it)).map(|it| format!("no format {it}: {line}")));
+    }
+    assert!(commands >= 8, "only {commands} commands were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Empty where there is no such command.
+fn help_of(verb: &str) -> String {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_pgdyno")).args([verb, "--help"]).env("COLUMNS", "100").output();
+    let output = output.expect("it can be run");
+    if output.status.success() { String::from_utf8_lossy(&output.stdout).into_owned() } else { String::new() }
+}
