@@ -151,35 +151,37 @@ fn shuffle(values: &mut [f64], chance: &mut Chance) {
     }
 }
 
-/// Where the two sides are farthest apart, and how far: the energy distance, weighted by their lengths. `None` where there
-/// is no room.
+/// Where what comes before is farthest from a stretch that follows, and how far: the energy distance, weighted by their
+/// lengths. The stretch may end before the series does, so that a change which was taken back is seen too. `None` where
+/// there is no room.
 fn cut(values: &[f64]) -> Option<(f64, usize)> {
     let n = values.len();
     if n < 2 * FEWEST {
         return None;
     }
-    let distance = |i: usize, j: usize| (values[i] - values[j]).abs();
-    // Sums of distances within the first part, between the parts, and within the second, as the cut moves on.
-    let mut within_first = 0.0;
-    let mut between = 0.0;
-    let mut within_second: f64 = (0..n).map(|i| (0..i).map(|j| distance(i, j)).sum::<f64>()).sum();
-    let mut best: Option<(f64, usize)> = None;
-    for moved in 0..n - FEWEST {
-        let to_first: f64 = (0..moved).map(|i| distance(moved, i)).sum();
-        let to_second: f64 = (moved + 1..n).map(|i| distance(moved, i)).sum();
-        within_first += to_first;
-        within_second -= to_second;
-        between += to_second - to_first;
-        let (a, b) = ((moved + 1) as f64, (n - moved - 1) as f64);
-        if moved + 1 < FEWEST {
-            continue;
+    // Sums of the distances between the first i values and the first j.
+    let wide = n + 1;
+    let mut sums = vec![0.0; wide * wide];
+    for i in 0..n {
+        let mut row = 0.0;
+        for j in 0..n {
+            row += (values[i] - values[j]).abs();
+            sums[(i + 1) * wide + j + 1] = sums[i * wide + j + 1] + row;
         }
-        let apart = 2.0 * between / (a * b)
-            - 2.0 * within_first / (a * (a - 1.0))
-            - 2.0 * within_second / (b * (b - 1.0));
-        let weighted = a * b / (a + b) * apart;
-        if best.is_none_or(|it| weighted > it.0) {
-            best = Some((weighted, moved + 1));
+    }
+    let sum = |i: usize, j: usize| sums[i * wide + j];
+    let mut best: Option<(f64, usize)> = None;
+    for at in FEWEST..=n - FEWEST {
+        let before = sum(at, at);
+        for end in at + FEWEST..=n {
+            let between = sum(at, end) - before;
+            let after = sum(end, end) - before - 2.0 * between;
+            let (a, b) = (at as f64, (end - at) as f64);
+            let apart = 2.0 * between / (a * b) - before / (a * (a - 1.0)) - after / (b * (b - 1.0));
+            let weighted = a * b / (a + b) * apart;
+            if best.is_none_or(|it| weighted > it.0) {
+                best = Some((weighted, at));
+            }
         }
     }
     best

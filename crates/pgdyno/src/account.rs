@@ -95,7 +95,7 @@ fn trial(experiment: &Experiment, notes: &[store::Note], it: Stored) -> TrialAcc
 }
 
 /// The machine, and every node that a trial had, once per configuration.
-fn stand(reading: &Reading) -> Stand {
+pub fn stand(reading: &Reading) -> Stand {
     let mut nodes: Vec<NodeAccount> = Vec::new();
     for it in &reading.trials {
         let cell = it.recorded.trial.cell as usize;

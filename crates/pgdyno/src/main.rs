@@ -3,9 +3,11 @@
 mod account;
 mod bench;
 mod check;
+mod compare;
 mod demo;
 mod doctor;
 mod export;
+mod history;
 mod init;
 mod measure;
 mod mistakes;
@@ -61,6 +63,12 @@ enum Command {
     /// Write a run as a page: HTML, Markdown, JSON or JUnit
     #[command(disable_help_flag = true)]
     Report(Rest),
+    /// Compare runs: what changed, and can that be said?
+    #[command(disable_help_flag = true)]
+    Compare(Rest),
+    /// Show when an experiment's figures changed, over all its runs
+    #[command(disable_help_flag = true)]
+    History(Rest),
     /// Write a run as CSV, JSON or for HdrHistogram's tools
     #[command(disable_help_flag = true)]
     Export(Rest),
@@ -101,6 +109,8 @@ fn main() -> ExitCode {
         Command::Runs(it) => runs::main(&it.args),
         Command::Serve(it) => serve::main(&it.args),
         Command::Report(it) => report::main(&it.args),
+        Command::Compare(it) => compare::main(&it.args),
+        Command::History(it) => history::main(&it.args),
         Command::Export(it) => export::main(&it.args),
         Command::Schedule(it) => schedule::main(&it.args),
         Command::Demo(it) => demo::main(&it.args),

@@ -17,7 +17,9 @@ use model::matrix::Verdict;
 /// A comparison in a language.
 pub fn page(it: &Comparison, lang: &dyn Lang) -> Page {
     let runs: Vec<&str> = it.runs.iter().map(|it| it.run.name.as_str()).collect();
-    let within = runs == [it.base.name.as_str()];
+    // A run within itself: its cells beside another one of its own.
+    let within = it.runs.iter().any(|it| !it.cells.is_empty() && it.cells.iter().all(|it| it.base != it.run))
+        && runs == [it.base.name.as_str()];
     let each = |blocks: &dyn Fn(&Beside) -> Vec<Block>| -> Vec<Block> {
         let of_run = |beside: &Beside| {
             let mut all = blocks(beside);

@@ -2,7 +2,7 @@
 //!
 //! Circular blocks of seconds are drawn again and again within each trial, their histograms merged, and the figure read
 //! anew: Politis and Romano, "A circular block-resampling procedure" (1992). Blocks are as long as the seconds'
-//! correlation asks for (Carlstein 1986), five seconds at least. What blocks of that length still miss of the variance of
+//! correlation asks for (Carlstein 1986), five seconds and a twelfth of all at least. What blocks of that length still miss of the variance of
 //! an autoregressive series of the same correlation is added. Few blocks know their spread badly: Student's distribution
 //! with one degree of freedom fewer than there are blocks takes the place of the normal one.
 
@@ -14,7 +14,9 @@ use model::comparison::{self, Metric};
 /// Seconds.
 const SHORTEST: f64 = 5.0;
 /// Fewer blocks say nothing.
-pub const FEWEST: usize = 8;
+const FEWEST: usize = 8;
+/// So many know the spread well enough; where there would be more, longer ones miss less of the correlation.
+const ENOUGH: f64 = 12.0;
 const DRAWS: usize = 400;
 /// Points at which a distribution is counted, between the least and the greatest quantile of any block.
 const GRID: usize = 96;
@@ -60,8 +62,9 @@ pub fn resample(trials: &[&Group], metric: Metric, seed: u64) -> Option<Resample
     let bins: usize = series.iter().map(|it| it.rows.len()).sum();
     let shortest = (SHORTEST / first.bin).ceil().max(1.0);
     let longest = (bins as f64 / FEWEST as f64).floor();
-    let wanted = (6f64.sqrt() * correlation / (1.0 - correlation * correlation)).powf(2.0 / 3.0)
+    let by_correlation = (6f64.sqrt() * correlation / (1.0 - correlation * correlation)).powf(2.0 / 3.0)
         * (bins as f64).powf(1.0 / 3.0);
+    let wanted = by_correlation.max(bins as f64 / ENOUGH).floor();
     // As long as the correlation asks for, but for a number of blocks that tells anything.
     let length = wanted.ceil().min(longest).max(shortest) as usize;
     let count: usize = series.iter().map(|it| it.rows.len() / length).sum();

@@ -39,10 +39,17 @@ pub fn differences(
     expected: &[String],
 ) -> Vec<Difference> {
     let [base, run] = [base, run].map(|(experiment, stand, cell)| lines(experiment, stand, cell));
+    // A node that only one has is what is compared: its way and its limits make nothing unfair.
+    let has = |of: &[Line], node: &str| of.iter().any(|it| it.path.strip_suffix(".kind") == Some(node));
+    let new = |it: &Line| {
+        let node = it.path.split('.').next().unwrap_or_default();
+        has(&base, node) != has(&run, node)
+    };
     let mut paths: Vec<(Subject, &str)> = Vec::new();
     for it in base.iter().chain(&run) {
-        if !paths.contains(&(it.subject, it.path.as_str())) {
-            paths.push((it.subject, &it.path));
+        let subject = if new(it) { Subject::Setting } else { it.subject };
+        if !paths.contains(&(subject, it.path.as_str())) {
+            paths.push((subject, &it.path));
         }
     }
     let value = |of: &[Line], path: &str| of.iter().find(|it| it.path == path).map(|it| it.value.clone());
@@ -426,8 +433,8 @@ mod tests {
         check(
             |it, _, _| drop(it.stack.nodes.remove(0)),
             &[
-                "! pooler.entrance tcp → -",
                 "pooler.kind pgbouncer → -",
+                "pooler.entrance tcp → -",
                 "pooler.mode session → -",
                 "pooler.size 20 → -",
                 "pooler.max_client_conn 100 → -",

@@ -208,6 +208,9 @@ impl CompareWords for En {
 
     fn history_answer(&self, runs: usize, changes: usize, too_few: bool) -> String {
         match (changes, too_few) {
+            (0, true) if runs == 1 => {
+                "One run is too few to find a change: it takes five before and five after it.".to_owned()
+            }
             (0, true) => {
                 format!("{runs} runs are too few to find a change: it takes five before and five after it.")
             }

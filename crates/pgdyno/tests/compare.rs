@@ -1,0 +1,307 @@
+//! Do `pgdyno compare` and `pgdyno history` tell of stored runs what is true of them?
+//!
+//! The runs are invented: what changed between them is known.
+
+use model::plan::{Cell, Experiment, Kind, Limits, Load, LoadModel, Node, Operation, Postgres, Setup, Stack};
+use model::summary::{self, QueryMode, Script, Until};
+use model::{Effort, Interval, Latency, Measured, Nanos, Tick};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use store::{End, Header, Outcome, Status, Trial};
+
+/// A directory that is removed with its contents.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        Folder(std::env::temp_dir().join(format!("pgdyno-compare-{name}-{}", std::process::id())))
+    }
+
+    fn pgdyno(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
+        command.args(args).arg("--dir").arg(&self.0).env_remove("PGDYNO_LANG").output().expect("it is built")
+    }
+}
+
+/// A run to be invented.
+#[derive(Clone)]
+struct Run {
+    begun_ms: u64,
+    trials: u32,
+    /// Milliseconds that each transaction takes, by trial and second around it.
+    millis: f64,
+    max_connections: u32,
+    cpu: Option<f64>,
+    build: &'static str,
+}
+
+const RUN: Run = Run {
+    begun_ms: 1_795_262_011_000,
+    trials: 5,
+    millis: 5.0,
+    max_connections: 100,
+    cpu: None,
+    build: "15.18",
+};
+
+const SECONDS: u64 = 8;
+
+impl Run {
+    fn experiment(&self) -> Experiment {
+        let kind = Kind::Postgres(Postgres {
+            version: Some(15),
+            max_connections: self.max_connections,
+            settings: Vec::new(),
+        });
+        let limits = Limits { cpu: self.cpu, ..Limits::default() };
+        let node = Node { name: "postgres".into(), kind, entrance: Default::default(), limits };
+        let operation =
+            |name: &str| Operation { name: name.into(), weight: 1, script: "SELECT 1;".into(), origin: None };
+        let setup = Setup {
+            stack: Stack { nodes: vec![node], generator: Limits::default() },
+            dataset: None,
+            operations: vec![operation("read"), operation("write")],
+            load: Load {
+                model: LoadModel::Closed { clients: 8, think: Nanos::ZERO },
+                duration: Some(Nanos::from_secs(SECONDS)),
+                warmup: Nanos::ZERO,
+                threads: 1,
+                query_mode: QueryMode::Simple,
+                connect_each: false,
+                timeout: None,
+                max_tries: 1,
+            },
+            objectives: Vec::new(),
+            stop: Vec::new(),
+        };
+        let cells = vec![Cell { label: Vec::new(), setup }];
+        Experiment { name: "book".into(), seed: 7, repeat: self.trials, cells, baseline: None }
+    }
+
+    fn write(&self, folder: &Folder) -> String {
+        let experiment = self.experiment();
+        let header = Header {
+            name: "book".into(),
+            text: String::new(),
+            experiment: serde_json::to_value(&experiment).expect("plain data"),
+            machine: json!({ "kernel": "6.1" }),
+            versions: Vec::new(),
+            seed: 7,
+            program: "0.1.0".into(),
+            begun_ms: self.begun_ms,
+        };
+        let mut writer = store::create(&folder.0, &header).expect("there is room");
+        let operations: Vec<Script> = experiment.cells[0]
+            .setup
+            .operations
+            .iter()
+            .map(|it| Script { name: it.name.clone(), weight: 1, commands: Vec::new() })
+            .collect();
+        let outcome = |at| Outcome { status: Status::Complete, reason: None, ended_ms: at };
+        for repetition in 0..self.trials {
+            let begun_ms = self.begun_ms + 10_000 * u64::from(repetition);
+            let id = writer.begin_trial(Trial {
+                cell: 0,
+                label: Vec::new(),
+                repetition,
+                position: repetition,
+                begun_ms,
+                operations: operations.clone(),
+                nodes: vec![store::Node {
+                    name: "postgres".into(),
+                    kind: "postgres".into(),
+                    version: self.build.into(),
+                    program: None,
+                    entrance: "tcp".into(),
+                    limits: Value::Null,
+                    not_applied: Vec::new(),
+                    configuration: Vec::new(),
+                }],
+            });
+            let mut whole = Interval::new(&[0, 0]);
+            for second in 0..SECONDS {
+                let tick = self.tick(repetition, second);
+                whole.merge(&tick.interval);
+                writer.tick(id, Box::new(tick));
+            }
+            (whole.from, whole.to) = (Nanos::ZERO, Nanos::from_secs(SECONDS));
+            let measured = measured(whole);
+            writer.end_trial(
+                id,
+                End {
+                    outcome: outcome(begun_ms + 9000),
+                    summary: Some(json!({ "server": summary::Server::default(), "plan": plan(&operations) })),
+                    valid: Some(true),
+                    measured: Some(measured),
+                },
+            );
+        }
+        let path = writer.finish(outcome(self.begun_ms + 100_000)).expect("the disk is not full");
+        path.file_stem().expect("it has a name").to_string_lossy().into_owned()
+    }
+
+    /// A second of eight clients: latencies spread by 1..2, trials and seconds by a percent.
+    fn tick(&self, repetition: u32, second: u64) -> Tick {
+        let mut it = Interval::new(&[0, 0]);
+        (it.from, it.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
+        let wave = 1.0 + 0.01 * f64::from(repetition * 7 % 5) + 0.01 * (second * 3 % 4) as f64;
+        let count = (1000.0 / self.millis / wave) as u64;
+        it.begun = 2 * count;
+        for cell in &mut it.cells {
+            cell.ok = count;
+            for n in 0..count {
+                let millis = self.millis * wave * (1.0 + n as f64 / count as f64);
+                cell.response.record(Nanos::from_secs_f64(millis / 1e3));
+                cell.service.record(Nanos::from_secs_f64(millis / 1e3));
+            }
+        }
+        Tick { second, interval: it, in_flight: 8, samples: Vec::new() }
+    }
+}
+
+fn measured(interval: Interval) -> Measured {
+    let wall = Nanos::from_secs(SECONDS);
+    Measured {
+        window: wall,
+        interval,
+        clients: vec![100; 8],
+        efforts: vec![Effort { user: Nanos::from_millis(100), wall, ..Effort::default() }],
+        connecting: Nanos::ZERO,
+        aborted: 0,
+        jitter: Latency::new(),
+        suspended: Nanos::ZERO,
+        stolen: None,
+        exhausted: 0,
+    }
+}
+
+fn plan(scripts: &[Script]) -> summary::Plan {
+    summary::Plan {
+        scripts: scripts.to_vec(),
+        scale: 1,
+        partitions: None,
+        query_mode: QueryMode::Simple,
+        clients: 8,
+        threads: 1,
+        max_tries: 1,
+        until: Until::Time(Nanos::from_secs(SECONDS)),
+        model: summary::LoadModel::Closed { think: Nanos::ZERO },
+        connect_each: false,
+        latency_limit: None,
+        seed: 7,
+        driver: "epoll".into(),
+    }
+}
+
+#[track_caller]
+fn out(it: &Output, status: i32) -> String {
+    let text = String::from_utf8_lossy(&it.stdout).into_owned();
+    let error = String::from_utf8_lossy(&it.stderr);
+    assert_eq!(it.status.code(), Some(status), "{text}\n{error}");
+    text + &error
+}
+
+#[test]
+fn what_changed_is_told_and_fails_where_it_must() {
+    let folder = Folder::new("changed");
+    let base = RUN.write(&folder);
+    let slower = Run { millis: 6.5, begun_ms: RUN.begun_ms + 1_000_000, max_connections: 50, ..RUN };
+    let run = slower.write(&folder);
+    let text = out(&folder.pgdyno(&["compare", &base, &run]), 0);
+    for expected in ["slower", "postgres.max_connections: 100 → 50", "ranks of 5 and 5 trials"] {
+        assert!(text.contains(expected), "{expected}:\n{text}");
+    }
+    assert!(!text.contains("Apples"), "{text}");
+    for (condition, status) in [
+        ("p99 > +10%", 99),
+        ("p99 > +40%", 0),
+        ("tps < -5%", 99),
+        ("tps > +5%", 0),
+        ("p99 of write > 12ms", 99),
+        ("errors > 1%", 0),
+    ] {
+        out(&folder.pgdyno(&["compare", &base, &run, "--fail-if", condition]), status);
+    }
+    // It is about a third, but whether more or less is not known.
+    let near = ["compare", &base, &run, "--fail-if", "p99 > +30%"];
+    assert!(out(&folder.pgdyno(&near), 0).contains("cannot be said"), "the bound is in the interval");
+    out(&folder.pgdyno(&[&near[..], &["--strict"]].concat()), 99);
+    let same = out(&folder.pgdyno(&["compare", &base, &base]), 0);
+    assert!(same.contains("no evidence of any difference"), "{same}");
+    let document: Value =
+        serde_json::from_slice(&folder.pgdyno(&["compare", &base, &run, "--format", "json"]).stdout)
+            .expect("JSON");
+    let p99 = &document["comparison"]["runs"][0]["cells"][0]["figures"][3];
+    assert_eq!((&p99["metric"], &p99["verdict"]), (&json!("p99"), &json!("higher")));
+    let page = out(&folder.pgdyno(&["compare", &base, &run, "--format", "html", "--lang", "ru"]), 0);
+    assert!(page.contains("<html lang=\"ru\">"), "a page in Russian");
+}
+
+#[test]
+fn apples_and_oranges_come_first() {
+    let folder = Folder::new("apples");
+    let base = RUN.write(&folder);
+    let other = Run { cpu: Some(0.5), build: "15.19", begun_ms: RUN.begun_ms + 1_000_000, ..RUN };
+    let run = other.write(&folder);
+    let text = out(&folder.pgdyno(&["compare", &base, &run]), 0);
+    let (apples, figures) = (text.find("Apples and oranges"), text.find("response p99"));
+    assert!(apples.is_some() && apples < figures, "{text}");
+    assert!(text.contains("postgres.build: 15.18 → 15.19") && text.contains("postgres.limits.cpu"), "{text}");
+    let wanted = ["--expect", "postgres.build", "--expect", "postgres.limits"];
+    let text = out(&folder.pgdyno(&[&["compare", &base, &run][..], &wanted].concat()), 0);
+    assert!(!text.contains("Apples") && text.contains("on purpose"), "{text}");
+}
+
+#[test]
+fn single_trials_claim_nothing() {
+    let folder = Folder::new("single");
+    let base = Run { trials: 1, ..RUN }.write(&folder);
+    let slower = Run { trials: 1, millis: 10.0, begun_ms: RUN.begun_ms + 1_000_000, ..RUN };
+    let run = slower.write(&folder);
+    let text = out(&folder.pgdyno(&["compare", &base, &run, "--fail-if", "p99 > +10%"]), 0);
+    assert!(text.contains("too few trials to tell") && text.contains("cannot be said"), "{text}");
+    assert!(!text.contains("slower"), "{text}");
+}
+
+#[test]
+fn mistakes_have_their_place() {
+    let folder = Folder::new("mistakes");
+    let base = RUN.write(&folder);
+    let text = out(&folder.pgdyno(&["compare", &base, &base, "--fail-if", "p98 > +10%"]), 2);
+    assert!(text.contains("^^^") && text.contains("one of tps, p50"), "{text}");
+    out(&folder.pgdyno(&["compare", "unheard-of"]), 1);
+}
+
+#[test]
+fn a_history_has_its_change() {
+    let folder = Folder::new("history");
+    for n in 0..14 {
+        let slow = n >= 7;
+        let run = Run {
+            trials: 1,
+            begun_ms: RUN.begun_ms + 1_000_000 * n,
+            millis: if slow { 6.0 } else { 5.0 } * (1.0 + 0.002 * (n * 5 % 3) as f64),
+            build: if slow { "15.19" } else { "15.18" },
+            ..RUN
+        };
+        run.write(&folder);
+    }
+    let text = out(&folder.pgdyno(&["history", "book"]), 0);
+    assert!(
+        text.contains("2 changes in 14 runs") && text.contains("postgres.build: 15.18 → 15.19"),
+        "{text}"
+    );
+    let document: Value =
+        serde_json::from_slice(&folder.pgdyno(&["history", "--format", "json"]).stdout).expect("JSON");
+    let changes = document["history"]["series"][0]["changes"].as_array().expect("changes").clone();
+    assert!(changes.iter().all(|it| it["at"] == 7), "{changes:?}");
+    assert!(out(&folder.pgdyno(&["history", "boot"]), 1).contains("write one of book"));
+}
