@@ -109,8 +109,20 @@ pub(crate) fn distribution(it: &Latency) -> Distribution {
 
 /// The most frequent first.
 fn failures_of(cell: &Cell) -> Vec<Failure> {
-    let mut all = failures(&cell.failed, FailureClass::Failed);
-    all.extend(failures(&cell.unknown, FailureClass::Unknown));
+    failures_together([(&cell.failed, &cell.unknown)].into_iter())
+}
+
+/// Failed and unknown of several cells, the most frequent first.
+pub(crate) fn failures_together<'a>(
+    parts: impl Iterator<Item = (&'a Failures, &'a Failures)>,
+) -> Vec<Failure> {
+    let (mut failed, mut unknown) = (Failures::default(), Failures::default());
+    for part in parts {
+        failed.merge(part.0);
+        unknown.merge(part.1);
+    }
+    let mut all = failures(&failed, FailureClass::Failed);
+    all.extend(failures(&unknown, FailureClass::Unknown));
     all.sort_by_key(|it| (it.code == OTHER, Reverse(it.count)));
     all
 }

@@ -1,8 +1,10 @@
 //! A distribution of durations.
 
 mod packed;
+mod sparse;
 
 pub use packed::{Damaged, Packed, Packer};
+pub use sparse::{Gathered, Sparse, Unpacker};
 
 use crate::Nanos;
 use hdrhistogram::Histogram;

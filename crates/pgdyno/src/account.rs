@@ -4,8 +4,11 @@ pub mod stored;
 
 use crate::run::result::{COMMAND, FIRED, MONITORING};
 use crate::voice::Trouble;
+use analysis::account::{Part, Passage, Statements};
+use analysis::finding::TrialFacts;
 use analysis::objective;
 use analysis::rule::Scene;
+use model::Nanos;
 use model::account::{About, Account, CellAccount, NodeAccount, RunState, Stand, TrialAccount};
 use model::matrix;
 use model::objective::Judged;
@@ -23,14 +26,33 @@ const TOLD: [&str; 4] = [COMMAND, FIRED, MONITORING, "objective"];
 pub fn of(path: &Path) -> Result<Account, Trouble> {
     let reading = Reading::of(path)?;
     let facts = reading.facts();
+    let ended: Vec<&Stored> = reading.trials.iter().filter(|it| it.status.is_some()).collect();
     let matrix = analysis::matrix::matrix(&reading.experiment, &facts);
     let findings = analysis::finding::findings(&reading.experiment, &facts);
     let about = about(path, &reading);
     let stand = stand(&reading);
-    let cells = vec![CellAccount::default(); reading.experiment.cells.len()];
+    let cells = (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &ended, it)).collect();
     let Reading { experiment, notes, trials, .. } = reading;
     let trials = trials.into_iter().map(|it| trial(&experiment, &notes, it)).collect();
     Ok(Account { about, experiment, matrix, findings, cells, trials, stand })
+}
+
+/// What one cell brought. `facts`: of the trials that have ended.
+fn cell(reading: &Reading, facts: &[TrialFacts<'_>], ended: &[&Stored], number: usize) -> CellAccount {
+    let its = || facts.iter().zip(ended).filter(|(it, _)| it.cell == number && it.valid().is_some());
+    let setup = &reading.experiment.cells[number].setup;
+    let window = |it: &TrialFacts<'_>| it.summary.map_or(Nanos::ZERO, |it| it.window);
+    let parts: Vec<Part<'_>> =
+        its().map(|(facts, it)| Part { whole: &it.whole, window: window(facts) }).collect();
+    let passages: Vec<Passage<'_>> = its().map(|(facts, it)| Passage { facts, late: it.late }).collect();
+    let called: Vec<&Statements> = its().map(|(_, it)| &it.statements).collect();
+    let (total, operations) = analysis::account::brought(setup, &parts).unzip();
+    CellAccount {
+        total,
+        operations: operations.unwrap_or_default(),
+        hops: analysis::account::hops(setup, reading.processors, &passages),
+        statements: analysis::account::statements(&called),
+    }
 }
 
 fn about(path: &Path, reading: &Reading) -> About {
@@ -144,3 +166,6 @@ fn told(it: &Value) -> Option<String> {
         other => Some(other.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests;

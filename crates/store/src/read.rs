@@ -285,6 +285,15 @@ impl Run {
     /// What the load brought back: its ticks together, and what was told at the end. `None` for a trial that did not get
     /// to its end, or measured nothing.
     pub fn measured(&self, trial: TrialId) -> Result<Option<Measured>> {
+        self.measured_with(trial, || self.together(trial))
+    }
+
+    /// The same for whoever has added its seconds up already.
+    pub fn measured_with(
+        &self,
+        trial: TrialId,
+        together: impl FnOnce() -> Result<model::Interval>,
+    ) -> Result<Option<Measured>> {
         let sql = "SELECT window_ns, from_ns, to_ns, connecting_ns, aborted, suspended_ns, stolen_ns, exhausted, clients
                    FROM whole WHERE trial = ?";
         let rows = self.all(sql, [trial.0], |row| {
@@ -300,7 +309,7 @@ impl Run {
             [trial.0],
             |row| rows::packed(row, 0),
         )?;
-        let interval = self.together(trial)?;
+        let interval = together()?;
         Ok(Some(Measured {
             window,
             interval: model::Interval { from, to, ..interval },
@@ -350,6 +359,23 @@ impl Run {
     ) -> Result<Vec<T>> {
         let rows = || -> rusqlite::Result<Vec<T>> {
             self.connection.prepare_cached(sql)?.query_map(params, read)?.collect()
+        };
+        rows().map_err(Error::sqlite(&self.path, "read"))
+    }
+
+    pub(crate) fn for_each(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut each: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+    ) -> Result<()> {
+        let rows = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let mut rows = statement.query(params)?;
+            while let Some(row) = rows.next()? {
+                each(row)?;
+            }
+            Ok(())
         };
         rows().map_err(Error::sqlite(&self.path, "read"))
     }

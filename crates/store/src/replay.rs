@@ -30,16 +30,6 @@ impl Run {
         let ids = self.all(sql, (trial.0, known as i64), |row| row.get(0))?;
         Ok(Ticks { run: self, trial, shape, ids: ids.into_iter() })
     }
-
-    /// All ticks of a trial as one interval; empty if there are none.
-    pub(crate) fn together(&self, trial: TrialId) -> Result<Interval> {
-        let mut ticks = self.ticks(trial)?;
-        let Some(first) = ticks.next().transpose()? else { return Ok(Interval::new(&ticks.shape)) };
-        ticks.try_fold(first.interval, |mut all, tick| {
-            all.merge(&tick?.interval);
-            Ok(all)
-        })
-    }
 }
 
 impl Ticks<'_> {

@@ -1,72 +1,135 @@
 //! What is drawn of a trial over time?
 
-use model::chart::{Chart, ChartKind, Charts, Mark, Track, TrackKind};
-use model::{Latency, LogEvent, Nanos, Tick};
+mod load;
+mod marks;
+mod sampled;
 
-/// Charts of one trial, built tick by tick.
+use load::Load;
+use marks::Marks;
+use model::chart::{Chart, ChartKind, Charts, Track, TrackKind};
+use model::plan::{Kind, Setup};
+use model::{LogEvent, Nanos, Sample, Second, Tick};
+use sampled::Sampled;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The series that charts are drawn from.
+pub use sampled::SERIES;
+
+/// Nodes that are in no chain.
+const GENERATOR: &str = "generator";
+const HOST: &str = "host";
+
+/// Charts of one trial, built second by second.
+///
+/// Rates are by the real length of the seconds, quantiles of the merged histograms of a point, gauges means of what was
+/// sampled in it, counters their growth, a restart apart. What is asked for less often than there are points keeps its
+/// last value for its own period, a second at least; then there is a gap. Live, the last two points may still change.
+///
+/// Offered is what began or was dropped: while arrivals wait for a client, they are counted when they are sent.
 #[derive(Clone, Debug)]
 pub struct Charting {
-    at: Vec<f64>,
-    offered: Vec<Option<f64>>,
-    delivered: Vec<Option<f64>>,
-    quantiles: Vec<[Option<f64>; 5]>,
-    marks: Vec<Mark>,
+    bin: u32,
+    load: Load,
+    sampled: Sampled,
+    marks: Marks,
+    /// Bounds by chart and node, drawn where the chart has anything to bound.
+    limits: Vec<(ChartKind, Option<String>, f64)>,
 }
 
 impl Charting {
-    /// `operations`: their names, in the order of the intervals' cells; `lasting`: seconds that the window is to last.
-    pub fn new(_operations: &[String], _lasting: f64) -> Charting {
+    /// `processors`: of the machine, where known; `lasting`: how long the window is at most.
+    pub fn new(setup: &Setup, processors: Option<f64>, lasting: Nanos) -> Charting {
+        let bin = (lasting.as_secs_f64() / Charts::POINTS as f64).ceil().max(1.0) as u32;
+        let nodes = || setup.stack.nodes.iter().map(|it| (it.name.as_str(), &it.limits));
+        let generator = (GENERATOR, &setup.stack.generator);
+        let slots = setup.stack.nodes.iter().filter_map(|it| match &it.kind {
+            Kind::Postgres(postgres) => {
+                Some((ChartKind::Connections, None, f64::from(postgres.max_connections)))
+            }
+            _ => None,
+        });
+        let quotas = [generator].into_iter().chain(nodes());
+        let quotas =
+            quotas.filter_map(|(name, it)| Some((ChartKind::Processors, Some(name.to_owned()), it.cpu?)));
+        let whole = processors.map(|it| (ChartKind::Processors, Some(HOST.to_owned()), it));
         Charting {
-            at: Vec::new(),
-            offered: Vec::new(),
-            delivered: Vec::new(),
-            quantiles: Vec::new(),
-            marks: Vec::new(),
+            bin,
+            load: Load::new(bin, setup.operations.iter().map(|it| it.name.clone()).collect()),
+            sampled: Sampled::new(bin, nodes().map(|it| it.0.to_owned()).collect()),
+            marks: Marks::default(),
+            limits: slots.chain(quotas).chain(whole).collect(),
         }
     }
 
+    /// The next second with its samples.
     pub fn push(&mut self, tick: &Tick) {
-        let it = &tick.interval;
-        let length = (it.to - it.from).as_secs_f64();
-        let rate = |count: u64| (length > 0.0).then(|| count as f64 / length);
-        self.at.push(tick.second as f64);
-        self.offered.push(rate(it.cells.iter().map(model::Cell::arrivals).sum()));
-        self.delivered.push(rate(it.cells.iter().map(|it| it.ok - it.late).sum()));
-        let mut all = Latency::new();
-        it.cells.iter().for_each(|it| all.merge(&it.response));
-        let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|q| all.quantile(q).map(Nanos::as_secs_f64));
-        self.quantiles.push([p50, p90, p99, p999, all.max().map(Nanos::as_secs_f64)]);
+        self.second(&tick.into());
+        self.samples(&tick.samples);
+    }
+
+    /// In the order of time.
+    pub fn second(&mut self, it: &Second) {
+        self.load.push(it);
+    }
+
+    /// In the order of time by node and series.
+    pub fn samples(&mut self, all: &[Sample]) {
+        all.iter().for_each(|it| self.sampled.push(it));
     }
 
     pub fn event(&mut self, it: &LogEvent) {
-        let (at, node, kind) = (it.at.as_secs_f64(), it.node.clone(), it.kind);
-        self.marks.push(Mark { at, node, kind, count: it.lines(), text: it.text.clone() });
+        self.marks.push(it);
     }
 
+    /// With the samples that another one was given in its place, in another thread.
+    pub fn with_samples_of(self, other: Charting) -> Charting {
+        Charting { sampled: other.sampled, ..self }
+    }
+
+    /// How many points there are.
+    pub fn points(&self) -> usize {
+        self.load.points()
+    }
+
+    /// All there is so far.
     pub fn charts(&self) -> Charts {
-        let track = |what, values| Track { what, node: None, label: None, values };
-        let what = [
-            TrackKind::Quantile(0.5),
-            TrackKind::Quantile(0.9),
-            TrackKind::Quantile(0.99),
-            TrackKind::Quantile(0.999),
-            TrackKind::Max,
-        ];
-        let quantiles = what.into_iter().enumerate();
-        let quantiles =
-            quantiles.map(|(n, what)| track(what, self.quantiles.iter().map(|it| it[n]).collect()));
-        let rates = vec![
-            track(TrackKind::Offered, self.offered.clone()),
-            track(TrackKind::Delivered, self.delivered.clone()),
-        ];
-        Charts {
-            bin: 1,
-            at: self.at.clone(),
-            charts: vec![
-                Chart { kind: ChartKind::Rate, tracks: rates },
-                Chart { kind: ChartKind::Response, tracks: quantiles.collect() },
-            ],
-            marks: self.marks.clone(),
+        self.since(0)
+    }
+
+    /// The points from `from` on, of the same tracks; with every mark.
+    pub fn since(&self, from: usize) -> Charts {
+        let points = from.min(self.points())..self.points();
+        let mut tracks = self.load.tracks(points.start);
+        tracks.extend(self.sampled.tracks(points.clone(), self.points()));
+        for (kind, node, bound) in &self.limits {
+            if tracks.iter().any(|it| it.0 == *kind && (node.is_none() || it.1.node == *node)) {
+                let (what, values) = (TrackKind::Limit, vec![Some(*bound); points.len()]);
+                tracks.push((*kind, Track { what, node: node.clone(), label: None, values }));
+            }
         }
+        let mut charts: Vec<Chart> =
+            ChartKind::ALL.map(|kind| Chart { kind, tracks: Vec::new() }).into_iter().collect();
+        for (kind, track) in tracks {
+            let place = charts.iter().position(|it| it.kind == kind).expect("all are there");
+            charts[place].tracks.push(track);
+        }
+        charts.retain(|it| !it.tracks.is_empty());
+        let at = points.map(|it| it as f64 * f64::from(self.bin)).collect();
+        Charts { bin: self.bin, at, charts, marks: self.marks.all() }
+    }
+
+    /// Differs when there are other charts or tracks than before: then [`Charting::since`] no longer fits to what was drawn.
+    pub fn structure(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for chart in self.since(self.points()).charts {
+            chart.kind.hash(&mut hasher);
+            for it in chart.tracks {
+                (format!("{:?}", it.what), it.node, it.label).hash(&mut hasher);
+            }
+        }
+        hasher.finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

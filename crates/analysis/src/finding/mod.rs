@@ -17,6 +17,7 @@ pub use model::finding::Finding;
 use model::matrix::{NotApplied, Status};
 use model::plan::{Experiment, Kind, LoadModel, Node, Setup};
 use model::{LogEvent, Nanos, Sample, Summary, Tick};
+pub(crate) use queue::busy;
 pub use samples::{SERIES, left, throttled};
 
 /// What is known of one trial.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Sessions of clients by the server's own view, by state: `active`, `idle`, `idle in transaction`, …
 pub const PG_SESSIONS: &str = "pg_sessions";
-const PG_USED: &str = "pg_connections_used";
+pub const PG_USED: &str = "pg_connections_used";
 /// Active ones by what they wait for: `Lock/transactionid`, `running` for nothing.
 pub const PG_WAITS: &str = "pg_active_waits";
 /// By database and user, as all of a pooler's.

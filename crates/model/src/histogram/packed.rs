@@ -71,10 +71,10 @@ impl Default for Packer {
 
 /// Of format V2, before its counts: cookie, length, offset, digits, least, greatest, ratio.
 /// Source: `AbstractHistogram.java` of HdrHistogram, `ENCODING_HEADER_SIZE`.
-const HEADER: usize = 40;
+pub(super) const HEADER: usize = 40;
 
 /// More counts than ours has, at nine bytes each, would take.
-const LONGEST: u32 = 1 << 20;
+pub(super) const LONGEST: u32 = 1 << 20;
 
 impl Latency {
     /// The distribution that was packed. Bytes from anywhere may be tried: they cost bounded time and memory.
@@ -96,10 +96,15 @@ fn check_header(v2: &[u8]) -> Result<(), Damaged> {
     let body = v2.get(8..).ok_or(Damaged)?;
     let mut header = [0; HEADER];
     ZlibDecoder::new(body).read_exact(&mut header).map_err(|_| Damaged)?;
+    is_ours(&header).then_some(()).ok_or(Damaged)
+}
+
+/// Whether a header of 40 bytes is of a histogram with our bounds.
+pub(super) fn is_ours(header: &[u8]) -> bool {
     let word = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
     let long = |at: usize| (u64::from(word(at)) << 32) | u64::from(word(at + 4));
     let ours = word(12) == super::DIGITS.into() && long(16) == super::LEAST && long(24) == super::GREATEST;
-    (word(4) <= LONGEST && ours).then_some(()).ok_or(Damaged)
+    word(4) <= LONGEST && ours
 }
 
 #[cfg(test)]

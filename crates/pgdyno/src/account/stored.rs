@@ -4,24 +4,27 @@
 
 use crate::run::result::{FIRED, GENERATOR, MONITORING};
 use crate::voice::Trouble;
-use analysis::chart::Charting;
+use analysis::account::{self, Late, Statements};
+use analysis::chart::{self, Charting};
 use analysis::finding::{self, TrialFacts};
 use model::chart::Charts;
 use model::matrix::{self, NotApplied};
-use model::plan::Experiment;
+use model::plan::{Experiment, LoadModel, Setup};
 use model::stop::Fired;
 use model::summary::{Plan, Server};
-use model::{LogEvent, Nanos, Sample, Summary};
+use model::{LogEvent, Nanos, Sample, Second, Summary, Together};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
-use store::{Header, Note, Recorded, Run, State, Status};
+use store::{Header, Note, Recorded, Run, State, Status, TrialId};
 
 /// A whole run as it was stored.
 pub struct Reading {
     pub header: Header,
     pub state: State,
     pub experiment: Experiment,
+    /// Of the machine, where known.
+    pub processors: Option<f64>,
     pub notes: Vec<Note>,
     /// Those of the experiment's cells: a trial of no cell is nobody's.
     pub trials: Vec<Stored>,
@@ -41,6 +44,10 @@ pub struct Stored {
     pub watching: Option<f64>,
     pub left: Vec<(String, u64)>,
     pub charts: Charts,
+    /// All its seconds as one.
+    pub whole: Second,
+    pub late: Late,
+    pub statements: Statements,
 }
 
 impl Reading {
@@ -52,21 +59,64 @@ impl Reading {
         let notes = run.notes().map_err(trouble)?;
         let trials = run.trials().map_err(trouble)?;
         let known = trials.into_iter().filter(|it| (it.trial.cell as usize) < experiment.cells.len());
-        let trials = known.map(|it| stored(&run, it, &notes)).collect::<Result<_, _>>()?;
-        Ok(Reading { state: run.state().map_err(trouble)?, header, experiment, notes, trials })
+        let processors = header.machine["processors"].as_f64();
+        let trials =
+            known.map(|it| stored(&run, &experiment, processors, it, &notes)).collect::<Result<_, _>>()?;
+        Ok(Reading { processors, state: run.state().map_err(trouble)?, header, experiment, notes, trials })
     }
 
-    /// What rules and figures are computed from; trials that run still are not among them.
+    /// What rules and figures are computed from: of each trial that has ended, in their order.
     pub fn facts(&self) -> Vec<TrialFacts<'_>> {
         self.trials.iter().filter_map(|it| facts(&self.experiment, it)).collect()
     }
 }
 
 /// `notes`: of the whole run.
-fn stored(run: &Run, recorded: Recorded, notes: &[Note]) -> Result<Stored, Trouble> {
+fn stored(
+    run: &Run,
+    experiment: &Experiment,
+    processors: Option<f64>,
+    recorded: Recorded,
+    notes: &[Note],
+) -> Result<Stored, Trouble> {
     let trouble = |it: store::Error| Trouble::new(it.to_string());
     let id = recorded.id;
-    let measured = run.measured(id).map_err(trouble)?;
+    let setup = &experiment.cells[recorded.trial.cell as usize].setup;
+    let mut seconds = run.seconds(id).map_err(trouble)?;
+    // What came after the last whole second is the last one of a trial that has ended.
+    let rest = usize::from(matches!(recorded.state, State::Ended(_)));
+    let whole = seconds.left().saturating_sub(rest);
+    let so_far = Nanos::from_secs(whole as u64);
+    let window = if recorded.state == State::Running { lasting(setup).max(so_far) } else { so_far };
+    let charting = || Charting::new(setup, processors, window);
+    // Half of the time goes into distributions, half into samples: each has a thread.
+    let (loaded, sampled) = std::thread::scope(|scope| {
+        let (path, of_samples) = (run.path(), charting());
+        let sampled = scope.spawn(move || samples(path, id, of_samples));
+        let mut loaded = Loaded {
+            charting: charting(),
+            together: Together::new(&run.shape(id).map_err(trouble)?),
+            late: Late::default(),
+        };
+        for number in 0.. {
+            let Some(it) = seconds.next().transpose().map_err(trouble)? else { break };
+            loaded.together.add(&it);
+            if number < whole {
+                loaded.charting.second(&it);
+                if number >= whole * 2 / 3 {
+                    loaded.late.add(&it);
+                }
+            }
+        }
+        let sampled = sampled.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
+        Ok::<_, Trouble>((loaded, sampled?))
+    })?;
+    let Sampled { charting, mut samples, statements } = sampled;
+    let mut charting = loaded.charting.with_samples_of(charting);
+    let events = run.events(id).map_err(trouble)?;
+    events.iter().for_each(|it| charting.event(it));
+    let together = loaded.together.second();
+    let measured = run.measured_with(id, || Ok((&together).into())).map_err(trouble)?;
     let told = recorded.summary.as_ref();
     let mut summary = match (&measured, told) {
         (Some(measured), Some(told)) => {
@@ -76,10 +126,6 @@ fn stored(run: &Run, recorded: Recorded, notes: &[Note]) -> Result<Stored, Troub
         }
         _ => None,
     };
-    let mut samples = Vec::new();
-    for series in finding::SERIES {
-        samples.extend(run.samples(id, Some(series)).map_err(trouble)?);
-    }
     let left = measured.as_ref().map(|it| finding::left(&samples, it.window)).unwrap_or_default();
     // When the load has ended, processors idle and processes end.
     let window = measured.as_ref().map_or(Nanos::ZERO, |it| it.window);
@@ -96,11 +142,13 @@ fn stored(run: &Run, recorded: Recorded, notes: &[Note]) -> Result<Stored, Troub
     let not_applied = of_nodes.chain(of_generator).collect();
     let watching = of_trial(MONITORING).find_map(|it| it.text.parse().ok());
     let fired: Option<Fired> = of_trial(FIRED).find_map(|it| serde_json::from_str(&it.text).ok());
-    let events = run.events(id).map_err(trouble)?;
     Ok(Stored {
         status: status(&recorded.state, fired.clone()),
         fired,
-        charts: charts(run, &recorded, &events)?,
+        charts: charting.charts(),
+        whole: together,
+        late: loaded.late,
+        statements,
         clients: measured.map(|it| it.clients).unwrap_or_default(),
         events,
         summary,
@@ -112,19 +160,49 @@ fn stored(run: &Run, recorded: Recorded, notes: &[Note]) -> Result<Stored, Troub
     })
 }
 
-fn charts(run: &Run, recorded: &Recorded, events: &[LogEvent]) -> Result<Charts, Trouble> {
+/// How long its load is to last.
+pub fn lasting(it: &Setup) -> Nanos {
+    let of_schedule = || match &it.load.model {
+        LoadModel::Open { schedule, .. } => load::schedule::parse(schedule).ok().map(|it| it.lasting()),
+        LoadModel::Closed { .. } => None,
+    };
+    it.load.duration.or_else(of_schedule).unwrap_or(Nanos::ZERO)
+}
+
+/// What a trial's seconds become.
+struct Loaded {
+    charting: Charting,
+    together: Together,
+    late: Late,
+}
+
+/// What its samples become.
+struct Sampled {
+    charting: Charting,
+    /// Those that facts are read from.
+    samples: Vec<Sample>,
+    statements: Statements,
+}
+
+/// With a connection of its own.
+fn samples(path: &Path, id: TrialId, mut charting: Charting) -> Result<Sampled, Trouble> {
     let trouble = |it: store::Error| Trouble::new(it.to_string());
-    let operations: Vec<String> = recorded.trial.operations.iter().map(|it| it.name.clone()).collect();
-    let mut ticks = run.ticks(recorded.id).map_err(trouble)?;
-    let mut charting = Charting::new(&operations, ticks.left() as f64);
-    // What came after the last whole second is the last tick of a trial that has ended.
-    let rest = usize::from(matches!(recorded.state, State::Ended(_)));
-    while ticks.left() > rest {
-        let Some(tick) = ticks.next() else { break };
-        charting.push(&tick.map_err(trouble)?);
-    }
-    events.iter().for_each(|it| charting.event(it));
-    Ok(charting.charts())
+    let run = Run::open(path).map_err(trouble)?;
+    let wanted: Vec<&str> =
+        chart::SERIES.iter().chain(finding::SERIES).chain(&account::STATEMENTS).copied().collect();
+    let (mut samples, mut statements) = (Vec::new(), Statements::default());
+    run.each_sample(id, &wanted, |it| {
+        if account::STATEMENTS.contains(&&*it.series) {
+            statements.push(&it);
+            return;
+        }
+        charting.samples(std::slice::from_ref(&it));
+        if finding::SERIES.contains(&&*it.series) {
+            samples.push(it);
+        }
+    })
+    .map_err(trouble)?;
+    Ok(Sampled { charting, samples, statements })
 }
 
 /// `text` as a limit's failure is written: `cpu is not limited: why`.

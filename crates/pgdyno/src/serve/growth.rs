@@ -4,12 +4,12 @@
 //! when a trial has begun or ended, or when something is to be drawn that the document has no track for.
 
 use super::edition::{Edition, Lag, extent};
+use crate::account::stored::lasting;
 use crate::voice::Trouble;
 use analysis::chart::Charting;
 use hyper::body::Bytes;
-use model::Nanos;
 use model::chart::Charts;
-use model::plan::{Experiment, LoadModel, Setup};
+use model::plan::{Experiment, Setup};
 use report::growth::{event, state};
 use report::lang::{self, Lang};
 use serde::Deserialize;
@@ -241,9 +241,10 @@ impl Trial {
     fn begin(run: &Run, id: TrialId, setups: &[Setup]) -> Result<Trial, Trouble> {
         let recorded = run.trials().map_err(of_store)?.into_iter().find(|it| it.id == id);
         let recorded = recorded.ok_or_else(|| Trouble::new(format!("trial {} is not there", id.0)))?;
-        let operations: Vec<String> = recorded.trial.operations.into_iter().map(|it| it.name).collect();
-        let lasting = setups.get(recorded.trial.cell as usize).map_or(Nanos::ZERO, lasting);
-        let charting = Charting::new(&operations, lasting.as_secs_f64());
+        let setup = setups.get(recorded.trial.cell as usize);
+        let setup = setup.ok_or_else(|| Trouble::new(format!("trial {} is of no cell", id.0)))?;
+        let processors = run.header().map_err(of_store)?.machine["processors"].as_f64();
+        let charting = Charting::new(setup, processors, lasting(setup));
         Ok(Trial { id, charting, ticks: 0, events: 0, charts: Charts::default() })
     }
 
@@ -272,15 +273,6 @@ fn whole(mut it: Charts) -> Charts {
         tracks.for_each(|track| track.values.truncate(it.at.len()));
     }
     it
-}
-
-/// How long its load is to last.
-fn lasting(it: &Setup) -> Nanos {
-    let of_schedule = || match &it.load.model {
-        LoadModel::Open { schedule, .. } => load::schedule::parse(schedule).ok().map(|it| it.lasting()),
-        LoadModel::Closed { .. } => None,
-    };
-    it.load.duration.or_else(of_schedule).unwrap_or(Nanos::ZERO)
 }
 
 fn of_store(it: store::Error) -> Trouble {

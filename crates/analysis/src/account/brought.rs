@@ -1,0 +1,78 @@
+//! What came of an operation, or of all, in several trials together?
+
+use crate::objective::{self, Figure};
+use crate::summary::failures_together;
+use model::account::{Brought, Quantiles};
+use model::plan::Setup;
+use model::{Gathered, Nanos, OperationSecond, PerSecond, Second};
+
+/// One trial's part: all its seconds as one, and how long its window was.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    pub whole: &'a Second,
+    pub window: Nanos,
+}
+
+/// All operations together, then each, in the order of the setup's. `None` without a part.
+pub fn brought(setup: &Setup, parts: &[Part<'_>]) -> Option<(Brought, Vec<Brought>)> {
+    let window: f64 = parts.iter().map(|it| it.window.as_secs_f64()).sum();
+    if window <= 0.0 {
+        return None;
+    }
+    let names: Vec<String> = setup.operations.iter().map(|it| it.name.clone()).collect();
+    let all: Vec<&OperationSecond> = parts.iter().flat_map(|it| &it.whole.operations).collect();
+    let total = one("", &all, window, limit(setup, &names, None));
+    let each = names.iter().enumerate().map(|(number, name)| {
+        let its: Vec<&OperationSecond> =
+            parts.iter().filter_map(|it| it.whole.operations.get(number)).collect();
+        let limit = limit(setup, &names, Some(number)).or_else(|| limit(setup, &names, None));
+        one(name, &its, window, limit)
+    });
+    Some((total, each.collect()))
+}
+
+fn one(name: &str, parts: &[&OperationSecond], window: f64, limit: Option<Nanos>) -> Brought {
+    let sum = |of: fn(&OperationSecond) -> u64| -> u64 { parts.iter().map(|it| of(it)).sum() };
+    let rate = |count: f64| PerSecond(count / window);
+    let (mut response, mut service) = (Gathered::new(), Gathered::new());
+    for it in parts {
+        response.add(&it.response);
+        service.add(&it.service);
+    }
+    let delivered = sum(|it| it.ok - it.late) as f64;
+    // Those that ended after the window are in the histogram too; they are taken to be as long as the others.
+    let within = |limit: Nanos| 1.0 - response.above(limit) as f64 / response.count().max(1) as f64;
+    Brought {
+        name: name.to_owned(),
+        offered: rate(sum(OperationSecond::arrivals) as f64),
+        delivered: rate(delivered),
+        goodput: limit.map(|it| rate(delivered * within(it))),
+        count: response.count(),
+        response: quantiles(&response),
+        service: quantiles(&service),
+        failures: failures_together(parts.iter().map(|it| (&it.failed, &it.unknown))),
+        dropped: sum(|it| it.dropped),
+    }
+}
+
+/// The shortest response time that an objective of this operation, or of all, allows a transaction.
+fn limit(setup: &Setup, names: &[String], operation: Option<usize>) -> Option<Nanos> {
+    let of = setup.objectives.iter().filter_map(|it| objective::parse(it, names).ok());
+    let bounds = of.filter(|it| it.operation == operation).filter_map(|it| match it.figure {
+        Figure::Quantile(_) | Figure::Max => Some(it.bound),
+        Figure::Mean | Figure::Errors | Figure::Dropped | Figure::Tps => None,
+    });
+    bounds.min_by(f64::total_cmp).map(Nanos::from_secs_f64)
+}
+
+fn quantiles(it: &Gathered) -> Quantiles {
+    Quantiles {
+        mean: it.mean(),
+        p50: it.quantile(0.5),
+        p90: it.quantile(0.9),
+        p95: it.quantile(0.95),
+        p99: it.quantile(0.99),
+        p999: it.quantile(0.999),
+        max: it.max(),
+    }
+}

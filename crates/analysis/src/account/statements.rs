@@ -1,0 +1,105 @@
+//! Which statements took PostgreSQL's time within the window?
+
+use super::median;
+use model::account::StatementAccount;
+use model::{Nanos, Sample};
+use std::collections::BTreeMap;
+
+const CALLS: &str = "pg_statement_calls";
+const TIME: &str = "pg_statement_time";
+const ROWS: &str = "pg_statement_rows";
+const TEXT: &str = "pg_statement_text";
+
+/// The series that this is read from.
+pub const STATEMENTS: [&str; 4] = [CALLS, TIME, ROWS, TEXT];
+
+/// More than these are not told.
+const MANY: usize = 10;
+
+/// What one trial's samples say, sample by sample. A statement that comes among those that are sampled later counts from
+/// then on; what it took before is not known to be of the window.
+#[derive(Clone, Debug, Default)]
+pub struct Statements {
+    /// By queryid, empty for all together: calls, time and rows, each at the first and the last moment.
+    counts: BTreeMap<String, [Option<(f64, f64)>; 3]>,
+    texts: BTreeMap<String, String>,
+}
+
+impl Statements {
+    /// In the order of time.
+    pub fn push(&mut self, it: &Sample) {
+        if it.series == TEXT {
+            if let Some((id, text)) = it.label.split_once(' ') {
+                self.texts.entry(id.to_owned()).or_insert_with(|| text.to_owned());
+            }
+            return;
+        }
+        let Some(place) = [CALLS, TIME, ROWS].iter().position(|name| it.series == *name) else { return };
+        if !self.counts.contains_key(&*it.label) {
+            self.counts.insert(it.label.to_string(), [None; 3]);
+        }
+        let counts = self.counts.get_mut(&*it.label).expect("it was inserted");
+        match &mut counts[place] {
+            // The last moment before the window is its beginning.
+            Some((first, last)) if it.at == Nanos::ZERO => (*first, *last) = (it.value, it.value),
+            Some((_, last)) => *last = it.value,
+            none => *none = Some((it.value, it.value)),
+        }
+    }
+
+    /// By text; those that were not called in the window are left out.
+    fn grown(&self) -> BTreeMap<&str, StatementAccount> {
+        let grown = |it: Option<(f64, f64)>| it.map_or(0.0, |(first, last)| (last - first).max(0.0));
+        let all = self.counts.get("").map_or(0.0, |it| grown(it[1]));
+        let mut by_text: BTreeMap<&str, StatementAccount> = BTreeMap::new();
+        for (id, counts) in self.counts.iter().filter(|it| !it.0.is_empty()) {
+            let Some(text) = self.texts.get(id) else { continue };
+            let [calls, total, rows] = counts.map(grown);
+            if calls <= 0.0 {
+                continue;
+            }
+            let it = by_text.entry(text).or_insert_with(|| StatementAccount {
+                text: text.clone(),
+                calls: 0.0,
+                total: 0.0,
+                mean: 0.0,
+                share: 0.0,
+                rows: 0.0,
+                hit: None,
+                read: None,
+            });
+            (it.calls, it.total, it.rows) = (it.calls + calls, it.total + total, it.rows + rows);
+            it.mean = it.total / it.calls;
+            it.share = if all > 0.0 { (it.total / all).min(1.0) } else { 0.0 };
+        }
+        by_text
+    }
+}
+
+/// Medians over the trials in which a statement was called, the most expensive first.
+pub fn statements(trials: &[&Statements]) -> Vec<StatementAccount> {
+    let each: Vec<BTreeMap<&str, StatementAccount>> = trials.iter().map(|it| it.grown()).collect();
+    let mut texts: Vec<&str> = each.iter().flat_map(|it| it.keys().copied()).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let merged = |text: &str| {
+        let its: Vec<&StatementAccount> = each.iter().filter_map(|it| it.get(text)).collect();
+        let middle = |of: fn(&StatementAccount) -> f64| {
+            median(&its.iter().map(|it| of(it)).collect::<Vec<_>>()).unwrap_or_default()
+        };
+        StatementAccount {
+            text: text.to_owned(),
+            calls: middle(|it| it.calls),
+            total: middle(|it| it.total),
+            mean: middle(|it| it.mean),
+            share: middle(|it| it.share),
+            rows: middle(|it| it.rows),
+            hit: None,
+            read: None,
+        }
+    };
+    let mut all: Vec<StatementAccount> = texts.into_iter().map(merged).collect();
+    all.sort_by(|a, b| b.total.total_cmp(&a.total));
+    all.truncate(MANY);
+    all
+}

@@ -1,0 +1,188 @@
+//! What did one second of a trial bring, in little space?
+
+use crate::{Cell, Failures, Gathered, Interval, Latency, Nanos, Sparse, Statement, Tick};
+
+/// A [`Tick`] takes megabytes; this is what sums and charts need of it.
+#[derive(Clone, Debug, Default)]
+pub struct Second {
+    /// Whole seconds since the window began: 0 for the first.
+    pub second: u64,
+    /// By the clock of the trial, as in [`Interval`].
+    pub from: Nanos,
+    pub to: Nanos,
+    /// Transactions begun.
+    pub begun: u64,
+    /// Transactions sent and not yet answered when it ended.
+    pub in_flight: u64,
+    /// In the order of the trial's operations.
+    pub operations: Vec<OperationSecond>,
+    pub send_lag: Sparse,
+    pub backlog_wait: Sparse,
+    pub connects: Sparse,
+    pub refused: Failures,
+}
+
+/// One operation's part: as [`Cell`].
+#[derive(Clone, Debug, Default)]
+pub struct OperationSecond {
+    pub ok: u64,
+    pub late: u64,
+    pub failed: Failures,
+    pub unknown: Failures,
+    pub dropped: u64,
+    pub retried: u64,
+    pub retries: u64,
+    pub above_limit: u64,
+    pub response: Sparse,
+    pub service: Sparse,
+    /// By command: service time, failures and retries.
+    pub statements: Vec<(Sparse, u64, u64)>,
+}
+
+impl OperationSecond {
+    /// Every arrival has exactly one outcome.
+    pub fn arrivals(&self) -> u64 {
+        self.ok + self.failed.total() + self.unknown.total() + self.dropped
+    }
+}
+
+impl From<&Tick> for Second {
+    fn from(it: &Tick) -> Second {
+        let of_cell = |it: &Cell| OperationSecond {
+            ok: it.ok,
+            late: it.late,
+            failed: it.failed.clone(),
+            unknown: it.unknown.clone(),
+            dropped: it.dropped,
+            retried: it.retried,
+            retries: it.retries,
+            above_limit: it.above_limit,
+            response: (&it.response).into(),
+            service: (&it.service).into(),
+            statements: it
+                .statements
+                .iter()
+                .map(|it| ((&it.service).into(), it.failures, it.retries))
+                .collect(),
+        };
+        let interval = &it.interval;
+        Second {
+            second: it.second,
+            from: interval.from,
+            to: interval.to,
+            begun: interval.begun,
+            in_flight: it.in_flight,
+            operations: interval.cells.iter().map(of_cell).collect(),
+            send_lag: (&interval.send_lag).into(),
+            backlog_wait: (&interval.backlog_wait).into(),
+            connects: (&interval.connects).into(),
+            refused: interval.refused.clone(),
+        }
+    }
+}
+
+/// Seconds added up.
+#[derive(Debug, Default)]
+pub struct Together {
+    /// Its counts; its distributions are those below.
+    counts: Second,
+    /// Of each operation: response, service, then its commands.
+    operations: Vec<Vec<Gathered>>,
+    /// Send lag, backlog wait, connects.
+    others: [Gathered; 3],
+    empty: bool,
+}
+
+impl Together {
+    /// `commands[i]`: how many commands of operation i are measured one by one.
+    pub fn new(commands: &[usize]) -> Together {
+        let operation = |n: &usize| OperationSecond {
+            statements: vec![Default::default(); *n],
+            ..OperationSecond::default()
+        };
+        let counts = Second { operations: commands.iter().map(operation).collect(), ..Second::default() };
+        let gathered = |n: &usize| vec![Gathered::new(); n + 2];
+        Together {
+            counts,
+            operations: commands.iter().map(gathered).collect(),
+            others: Default::default(),
+            empty: true,
+        }
+    }
+
+    pub fn add(&mut self, it: &Second) {
+        let all = &mut self.counts;
+        all.from = if self.empty { it.from } else { all.from.min(it.from) };
+        all.to = all.to.max(it.to);
+        self.empty = false;
+        all.begun += it.begun;
+        all.refused.merge(&it.refused);
+        for (gathered, it) in self.others.iter_mut().zip([&it.send_lag, &it.backlog_wait, &it.connects]) {
+            gathered.add(it);
+        }
+        for ((all, gathered), it) in all.operations.iter_mut().zip(&mut self.operations).zip(&it.operations) {
+            all.ok += it.ok;
+            all.late += it.late;
+            all.failed.merge(&it.failed);
+            all.unknown.merge(&it.unknown);
+            all.dropped += it.dropped;
+            all.retried += it.retried;
+            all.retries += it.retries;
+            all.above_limit += it.above_limit;
+            let statements = it.statements.iter().map(|it| &it.0);
+            let times = [&it.response, &it.service].into_iter().chain(statements);
+            gathered.iter_mut().zip(times).for_each(|(gathered, it)| gathered.add(it));
+            for (all, it) in all.statements.iter_mut().zip(&it.statements) {
+                all.1 += it.1;
+                all.2 += it.2;
+            }
+        }
+    }
+
+    /// As one second, however long.
+    pub fn second(&self) -> Second {
+        let [send_lag, backlog_wait, connects] = self.others.each_ref().map(Sparse::from);
+        let operations = self.counts.operations.iter().zip(&self.operations).map(|(it, gathered)| {
+            let mut it = it.clone();
+            (it.response, it.service) = ((&gathered[0]).into(), (&gathered[1]).into());
+            for (statement, gathered) in it.statements.iter_mut().zip(&gathered[2..]) {
+                statement.0 = gathered.into();
+            }
+            it
+        });
+        Second { operations: operations.collect(), send_lag, backlog_wait, connects, ..self.counts.clone() }
+    }
+}
+
+impl From<&Second> for Interval {
+    fn from(it: &Second) -> Interval {
+        let statement = |(service, failures, retries): &(Sparse, u64, u64)| Statement {
+            service: service.into(),
+            failures: *failures,
+            retries: *retries,
+        };
+        let cell = |it: &OperationSecond| Cell {
+            ok: it.ok,
+            late: it.late,
+            failed: it.failed.clone(),
+            unknown: it.unknown.clone(),
+            dropped: it.dropped,
+            retried: it.retried,
+            retries: it.retries,
+            above_limit: it.above_limit,
+            response: (&it.response).into(),
+            service: (&it.service).into(),
+            statements: it.statements.iter().map(statement).collect(),
+        };
+        Interval {
+            from: it.from,
+            to: it.to,
+            begun: it.begun,
+            cells: it.operations.iter().map(cell).collect(),
+            send_lag: Latency::from(&it.send_lag),
+            backlog_wait: Latency::from(&it.backlog_wait),
+            connects: Latency::from(&it.connects),
+            refused: it.refused.clone(),
+        }
+    }
+}

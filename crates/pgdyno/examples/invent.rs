@@ -1,0 +1,299 @@
+//! How does a long run look? Writes the file of one that never happened.
+//!
+//! `cargo run -p pgdyno --example invent -- DIRECTORY [HOURS [OPERATIONS [TRANSACTIONS_PER_SECOND]]]`: one trial of a
+//! closed model through PgBouncer, with what all probes sample, log events, and a stall every ten minutes. The same
+//! arguments give the same seconds.
+
+use model::plan::{Cell, Entrance, Experiment, Kind, Limits, Load, LoadModel, Node, Operation, PgBouncer};
+use model::plan::{PoolMode, Postgres, Setup, Stack};
+use model::summary::{self, QueryMode, Script, Server, Until};
+use model::{Code, EventKind, Interval, Latency, LogEvent, Measured, Nanos, Sample, Tick};
+use serde_json::json;
+use std::borrow::Cow;
+use std::path::PathBuf;
+use store::{End, Header, Outcome, Run, Status, Trial};
+
+const BEGUN_MS: u64 = 1_795_262_011_000;
+/// Seconds of load that are drawn; then they come again.
+const DRAWN: u64 = 120;
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let number =
+        |at: usize, otherwise: f64| args.get(at).map_or(otherwise, |it| it.parse().expect("a number"));
+    let directory =
+        PathBuf::from(args.first().expect("DIRECTORY [HOURS [OPERATIONS [TRANSACTIONS_PER_SECOND]]]"));
+    let seconds = (number(1, 1.0) * 3600.0) as u64;
+    let (operations, rate) = (number(2, 2.0) as usize, number(3, 1000.0) as u64);
+    let experiment = experiment(seconds, operations);
+    let setup = &experiment.cells[0].setup;
+    let header = Header {
+        name: experiment.name.clone(),
+        text: "name: invented\n".to_owned(),
+        experiment: serde_json::to_value(&experiment).expect("plain data"),
+        machine: json!({"processors": 2, "system": "invented"}),
+        versions: Vec::new(),
+        seed: 1,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        begun_ms: BEGUN_MS,
+    };
+    let mut writer = store::create(&directory, &header).expect("the directory can be written to");
+    let script = |it: &Operation| Script { name: it.name.clone(), weight: it.weight, commands: Vec::new() };
+    let scripts: Vec<Script> = setup.operations.iter().map(script).collect();
+    let node = |it: &Node| store::Node {
+        name: it.name.clone(),
+        kind: if it.name == "postgres" { "postgres" } else { "pgbouncer" }.to_owned(),
+        version: "0".to_owned(),
+        program: None,
+        entrance: "tcp".to_owned(),
+        limits: serde_json::to_value(&it.limits).expect("plain data"),
+        not_applied: Vec::new(),
+        configuration: Vec::new(),
+    };
+    let id = writer.begin_trial(Trial {
+        cell: 0,
+        label: Vec::new(),
+        repetition: 0,
+        position: 0,
+        begun_ms: BEGUN_MS + 5000,
+        operations: scripts.clone(),
+        nodes: setup.stack.nodes.iter().map(node).collect(),
+    });
+    let mut chance = Chance(1);
+    let drawn: Vec<Interval> = (0..DRAWN).map(|_| chance.interval(operations, rate)).collect();
+    let mut all = Interval::new(&vec![0; operations]);
+    let run = Run::open(writer.path()).expect("it is a run");
+    for second in 0..=seconds {
+        // The last one is what came after the window.
+        let mut interval = if second == seconds {
+            Interval::new(&vec![0; operations])
+        } else {
+            drawn[(second % DRAWN) as usize].clone()
+        };
+        (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
+        all.merge(&interval);
+        let samples = if second < seconds { chance.samples(second) } else { Vec::new() };
+        writer.tick(id, Box::new(Tick { second, interval, in_flight: 4 + chance.below(6), samples }));
+        if second % 97 == 5 {
+            writer.events(id, vec![chance.event(second)]);
+        }
+        // The writer gives up when it is too far behind.
+        while second % 8 == 7 && run.seconds(id).expect("it can be read").left() as u64 + 8 < second {
+            std::thread::yield_now();
+        }
+    }
+    assert_eq!(writer.trouble(), None);
+    drop(run);
+    let window = Nanos::from_secs(seconds);
+    let measured = Measured {
+        window,
+        interval: Interval { from: Nanos::ZERO, to: window, ..all },
+        clients: vec![rate * seconds / 10; 10],
+        efforts: Vec::new(),
+        connecting: Nanos::from_millis(5),
+        aborted: 0,
+        jitter: chance.latency(1000),
+        suspended: Nanos::ZERO,
+        stolen: None,
+        exhausted: 0,
+    };
+    let server = Server { version: "invented".to_owned(), ..Server::default() };
+    let plan = summary::Plan {
+        scripts,
+        scale: 1,
+        partitions: None,
+        query_mode: QueryMode::Simple,
+        clients: 10,
+        threads: 1,
+        max_tries: 1,
+        until: Until::Time(window),
+        model: summary::LoadModel::Closed { think: Nanos::ZERO },
+        connect_each: false,
+        latency_limit: None,
+        seed: 1,
+        driver: "simulator".to_owned(),
+    };
+    let summary = analysis::summarise(&measured, server, plan);
+    let ended = |after: u64| Outcome {
+        status: Status::Complete,
+        reason: None,
+        ended_ms: BEGUN_MS + 5000 + seconds * 1000 + after,
+    };
+    let valid = Some(summary.validity.valid);
+    let summary = Some(serde_json::to_value(&summary).expect("plain data"));
+    writer.end_trial(id, End { outcome: ended(0), summary, valid, measured: Some(measured) });
+    let path = writer.finish(ended(500)).expect("the file can be written");
+    println!("{}", path.display());
+}
+
+fn experiment(seconds: u64, operations: usize) -> Experiment {
+    let postgres = Postgres { version: None, max_connections: 100, settings: Vec::new() };
+    let pooler = PgBouncer {
+        version: None,
+        mode: PoolMode::Transaction,
+        size: 4,
+        max_client_conn: 1000,
+        settings: Vec::new(),
+    };
+    let node = |name: &str, kind, cpu| Node {
+        name: name.to_owned(),
+        kind,
+        entrance: Entrance::Tcp,
+        limits: Limits { cpu: Some(cpu), ..Limits::default() },
+    };
+    let operation = |number: usize| Operation {
+        name: format!("operation {number}"),
+        weight: 1,
+        script: "SELECT 1;".to_owned(),
+        origin: None,
+    };
+    let setup = Setup {
+        stack: Stack {
+            nodes: vec![
+                node("pooler", Kind::PgBouncer(pooler), 0.5),
+                node("postgres", Kind::Postgres(postgres), 1.0),
+            ],
+            generator: Limits::default(),
+        },
+        dataset: None,
+        operations: (0..operations).map(operation).collect(),
+        load: Load {
+            model: LoadModel::Closed { clients: 10, think: Nanos::ZERO },
+            duration: Some(Nanos::from_secs(seconds)),
+            warmup: Nanos::ZERO,
+            threads: 1,
+            query_mode: QueryMode::Simple,
+            connect_each: false,
+            timeout: None,
+            max_tries: 1,
+        },
+        objectives: vec!["p99 < 50ms".to_owned()],
+        stop: Vec::new(),
+    };
+    Experiment {
+        name: "invented".to_owned(),
+        seed: 1,
+        repeat: 1,
+        cells: vec![Cell { label: Vec::new(), setup }],
+        baseline: None,
+    }
+}
+
+/// The same numbers for the same seed: SplitMix64.
+#[derive(Debug)]
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let it = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        it ^ (it >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    /// About as a server answers: log-normal-like around a millisecond.
+    fn latency(&mut self, count: u64) -> Latency {
+        let mut it = Latency::new();
+        for _ in 0..count {
+            let bits = (0..4).map(|_| self.below(1 << 16)).sum::<u64>() as f64 / f64::from(1 << 18);
+            it.record(Nanos((1e5 * (8.0 * bits).exp()) as u64));
+        }
+        it
+    }
+
+    fn interval(&mut self, operations: usize, rate: u64) -> Interval {
+        let mut it = Interval::new(&vec![0; operations]);
+        it.begun = rate;
+        for cell in &mut it.cells {
+            let each = rate / operations as u64;
+            cell.ok = each;
+            cell.response = self.latency(each);
+            cell.service = self.latency(each);
+            if self.below(20) == 0 {
+                cell.failed.add(Code::SqlState(*b"40P01"), 1 + self.below(3));
+            }
+        }
+        it.send_lag = self.latency(rate);
+        it
+    }
+
+    /// What the probes ask about once or ten times a second.
+    fn samples(&mut self, second: u64) -> Vec<Sample> {
+        let mut all = Vec::new();
+        let stalled = second % 600 < 20;
+        for tenth in 0..10 {
+            let at = Nanos::from_millis(second * 1000 + tenth * 100 + 1);
+            let mut push = |series: &'static str, label: &'static str, value: u64| {
+                all.push(sample(at, "postgres", series, label, value as f64));
+            };
+            push("pg_sessions", "active", 2 + self.below(3));
+            push("pg_sessions", "idle", self.below(3));
+            let waits =
+                ["running", "Lock/transactionid", "LWLock/WALWrite", "IO/WALSync", "Client/ClientRead"];
+            waits.into_iter().for_each(|label| push("pg_active_waits", label, self.below(2)));
+            push("pg_connections_used", "", 4);
+            push("pg_connections_free", "", 93);
+        }
+        let at = Nanos::from_millis(second * 1000 + 950);
+        let mut push = |node: &'static str, series: &'static str, label: &'static str, value: f64| {
+            all.push(sample(at, node, series, label, value));
+        };
+        let waiting = if stalled { 6.0 } else { self.below(3) as f64 };
+        push("pooler", "pgbouncer_cl_active", "app/app", 10.0 - waiting);
+        push("pooler", "pgbouncer_cl_waiting", "app/app", waiting);
+        push("pooler", "pgbouncer_sv_active", "app/app", 3.0);
+        push("pooler", "pgbouncer_sv_idle", "app/app", 1.0);
+        push("pooler", "pgbouncer_maxwait", "app/app", 0.003);
+        let so_far = second as f64;
+        for (node, share) in [("pooler", 0.3), ("postgres", 0.8)] {
+            push(node, "cgroup_cpu", "", share * so_far);
+            push(node, "cgroup_periods", "", 10.0 * so_far);
+            push(node, "cgroup_throttled", "", 0.1 * so_far);
+            push(node, "process_read_bytes", "", 8192.0 * so_far);
+            push(node, "process_written_bytes", "", 1e6 * so_far);
+        }
+        push("host", "host_cpu", "user", 1.2 * so_far);
+        push("host", "host_cpu", "idle", 0.8 * so_far);
+        for id in IDS {
+            push("postgres", "pg_statement_calls", id, 100.0 * so_far);
+            push("postgres", "pg_statement_time", id, 0.02 * so_far);
+            push("postgres", "pg_statement_rows", id, 100.0 * so_far);
+        }
+        if second % 10 == 0 {
+            push("postgres", "pg_statement_text", "11 SELECT $1", 0.0);
+            push("postgres", "pg_statement_text", "12 UPDATE t SET v = $1 WHERE id = $2", 0.0);
+        }
+        all
+    }
+
+    fn event(&mut self, second: u64) -> LogEvent {
+        let kinds = [EventKind::Deadlock, EventKind::Error, EventKind::SlowStatement, EventKind::Lifecycle];
+        LogEvent {
+            at: Nanos::from_millis(second * 1000 + self.below(1000)),
+            node: "postgres".to_owned(),
+            kind: kinds[self.below(4) as usize],
+            code: None,
+            text: "invented".to_owned(),
+        }
+    }
+}
+
+/// All together, and twenty statements.
+const IDS: [&str; 21] = [
+    "", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27",
+    "28", "29", "30",
+];
+
+fn sample(at: Nanos, node: &'static str, series: &'static str, label: &'static str, value: f64) -> Sample {
+    Sample {
+        at,
+        node: Cow::Borrowed(node),
+        series: Cow::Borrowed(series),
+        label: Cow::Borrowed(label),
+        value,
+    }
+}

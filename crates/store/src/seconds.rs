@@ -1,0 +1,225 @@
+//! What did each second of a trial bring, read at a stroke?
+//!
+//! [`crate::Ticks`] give each second as it was measured; here distributions stay small, which takes a hundredth of the time.
+
+use crate::error::{Error, Result};
+use crate::read::Run;
+use crate::rows::{self, Class, Kind, NO_OPERATION, unbits};
+use crate::words::TrialId;
+use model::{Failures, Interval, Nanos, OperationSecond, Sample, Second, Sparse, Together, Unpacker};
+use rusqlite::Row;
+use std::borrow::Cow;
+
+/// So many are read at once.
+const BLOCK: usize = 64;
+
+/// A trial's seconds, one after the other.
+#[derive(Debug)]
+pub struct Seconds<'a> {
+    run: &'a Run,
+    trial: TrialId,
+    /// By operation, how many commands are measured one by one.
+    shape: Vec<usize>,
+    /// Of the ticks that are still to be read.
+    ids: std::vec::IntoIter<i64>,
+    read: std::vec::IntoIter<Second>,
+    unpacker: Unpacker,
+}
+
+impl Run {
+    /// In the order in which they were told.
+    pub fn seconds(&self, trial: TrialId) -> Result<Seconds<'_>> {
+        let shape = self.shape(trial)?;
+        let ids = self.all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
+        let (ids, read) = (ids.into_iter(), Vec::new().into_iter());
+        Ok(Seconds { run: self, trial, shape, ids, read, unpacker: Unpacker::new() })
+    }
+
+    /// By operation, how many commands are measured one by one.
+    pub fn shape(&self, trial: TrialId) -> Result<Vec<usize>> {
+        Ok(self.operations(trial)?.iter().map(|it| it.commands.len()).collect())
+    }
+
+    /// All seconds of a trial as one interval; empty if there are none.
+    pub(crate) fn together(&self, trial: TrialId) -> Result<Interval> {
+        let mut all = Together::new(&self.shape(trial)?);
+        for it in self.seconds(trial)? {
+            all.add(&it?);
+        }
+        Ok((&all.second()).into())
+    }
+
+    /// Gives every sample of these series to `each`, in the order in which they were told.
+    pub fn each_sample(&self, trial: TrialId, series: &[&str], mut each: impl FnMut(Sample)) -> Result<()> {
+        struct Known {
+            node: String,
+            series: String,
+            label: String,
+        }
+        let sql = "SELECT id, node, series, label FROM series ORDER BY id";
+        let rows = self.all(sql, [], |row| {
+            let known = Known { node: row.get(1)?, series: row.get(2)?, label: row.get(3)? };
+            Ok((row.get::<_, i64>(0)?, known))
+        })?;
+        let mut known: Vec<Option<Known>> = Vec::new();
+        for (id, it) in rows {
+            let id = usize::try_from(id).map_err(|_| self.damaged("a series without a number"))?;
+            if series.contains(&it.series.as_str()) && id < 1 << 20 {
+                known.resize_with(known.len().max(id + 1), || None);
+                known[id] = Some(it);
+            }
+        }
+        let sql = "SELECT m.at_ns, v.series, v.value FROM moment m CROSS JOIN sample v ON v.moment = m.id
+                   WHERE m.trial = ? ORDER BY m.id, v.number";
+        let text = |it: &String| Cow::Owned(it.clone());
+        self.for_each(sql, [trial.0], |row| {
+            let id: i64 = row.get(1)?;
+            let it = usize::try_from(id).ok().and_then(|it| known.get(it)).and_then(Option::as_ref);
+            if let Some(it) = it {
+                each(Sample {
+                    at: Nanos(unbits(row.get(0)?)),
+                    node: text(&it.node),
+                    series: text(&it.series),
+                    label: text(&it.label),
+                    // SQLite keeps NaN as NULL.
+                    value: row.get::<_, Option<f64>>(2)?.unwrap_or(f64::NAN),
+                });
+            }
+            Ok(())
+        })
+    }
+
+    fn damaged(&self, what: &str) -> Error {
+        Error::damaged(&self.path, what)
+    }
+}
+
+impl Seconds<'_> {
+    /// How many are yet to come.
+    pub fn left(&self) -> usize {
+        self.read.len() + self.ids.len()
+    }
+
+    fn block(&mut self, ids: &[i64]) -> Result<Vec<Second>> {
+        let run = self.run;
+        let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Vec::new()) };
+        let between = (*first, *last);
+        let operation = |n: &usize| OperationSecond {
+            statements: vec![Default::default(); *n],
+            ..OperationSecond::default()
+        };
+        let empty = Second { operations: self.shape.iter().map(operation).collect(), ..Second::default() };
+        let mut all = vec![empty; ids.len()];
+        // Rows come in the order of ticks; those of another trial are nobody's.
+        let place = |row: &Row<'_>| Ok::<_, rusqlite::Error>(ids.binary_search(&row.get(0)?).ok());
+        let count = |row: &Row<'_>, at: usize| row.get(at).map(unbits);
+
+        let sql = "SELECT id, second, from_ns, to_ns, begun, in_flight FROM tick WHERE id BETWEEN ? AND ? ORDER BY id";
+        run.for_each(sql, between, |row| {
+            if let Some(it) = place(row)?.map(|it| &mut all[it]) {
+                (it.second, it.begun, it.in_flight) = (count(row, 1)?, count(row, 4)?, count(row, 5)?);
+                (it.from, it.to) = (Nanos(count(row, 2)?), Nanos(count(row, 3)?));
+            }
+            Ok(())
+        })?;
+        let mut wrong = None;
+        let sql = "SELECT tick, operation, ok, late, dropped, retried, retries, above_limit
+                   FROM outcome WHERE tick BETWEEN ? AND ?";
+        run.for_each(sql, between, |row| {
+            let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
+            let Some(it) = of(&mut second.operations, row.get(1)?) else {
+                wrong = Some("an operation");
+                return Ok(());
+            };
+            (it.ok, it.late, it.dropped) = (count(row, 2)?, count(row, 3)?, count(row, 4)?);
+            (it.retried, it.retries, it.above_limit) = (count(row, 5)?, count(row, 6)?, count(row, 7)?);
+            Ok(())
+        })?;
+        let sql = "SELECT tick, class, operation, code, count FROM failure
+                   WHERE tick BETWEEN ? AND ? ORDER BY tick, class, operation, number";
+        run.for_each(sql, between, |row| {
+            let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
+            let (class, operation, code): (i64, i64, Option<String>) =
+                (row.get(1)?, row.get(2)?, row.get(3)?);
+            let failures: Option<&mut Failures> =
+                if class == Class::Refused as i64 && operation == NO_OPERATION {
+                    Some(&mut second.refused)
+                } else {
+                    let of = of(&mut second.operations, operation);
+                    of.map(|it| if class == Class::Failed as i64 { &mut it.failed } else { &mut it.unknown })
+                };
+            match (failures, code.map(|it| rows::code(&it))) {
+                (Some(it), None) => it.add_other(count(row, 4)?),
+                (Some(it), Some(Some(code))) => it.add(code, count(row, 4)?),
+                _ => wrong = Some("a failure"),
+            }
+            Ok(())
+        })?;
+        let sql =
+            "SELECT tick, operation, command, failures, retries FROM statement WHERE tick BETWEEN ? AND ?";
+        run.for_each(sql, between, |row| {
+            let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
+            match of(&mut second.operations, row.get(1)?)
+                .and_then(|it| of(&mut it.statements, row.get(2).ok()?))
+            {
+                Some(it) => (it.1, it.2) = (count(row, 3)?, count(row, 4)?),
+                None => wrong = Some("a command"),
+            }
+            Ok(())
+        })?;
+        let unpacker = &mut self.unpacker;
+        let sql = "SELECT tick, kind, operation, command, count, sum_ns, sum_of_squares, min_ns, max_ns, v2
+                   FROM histogram WHERE tick BETWEEN ? AND ? ORDER BY tick";
+        run.for_each(sql, between, |row| {
+            let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
+            let number = |at| row.get::<_, Option<i64>>(at).map(Option::unwrap_or_default);
+            let (operation, command) = (number(2)?, number(3)?);
+            let slot = slot(second, row.get(1)?, operation, command);
+            match slot.zip(unpacker.unpack(&rows::packed(row, 4)?).ok()) {
+                Some((slot, it)) => *slot = it,
+                None => wrong = Some("a histogram"),
+            }
+            Ok(())
+        })?;
+        match wrong {
+            Some(what) => Err(run.damaged(&format!("{what} that cannot be, in trial {}", self.trial.0))),
+            None => Ok(all),
+        }
+    }
+}
+
+fn of<T>(all: &mut [T], number: i64) -> Option<&mut T> {
+    usize::try_from(number).ok().and_then(|it| all.get_mut(it))
+}
+
+fn slot(second: &mut Second, kind: i64, operation: i64, command: i64) -> Option<&mut Sparse> {
+    match Kind::of_number(kind)? {
+        Kind::SendLag => Some(&mut second.send_lag),
+        Kind::BacklogWait => Some(&mut second.backlog_wait),
+        Kind::Connects => Some(&mut second.connects),
+        Kind::Response => Some(&mut of(&mut second.operations, operation)?.response),
+        Kind::Service => Some(&mut of(&mut second.operations, operation)?.service),
+        Kind::Statement => {
+            let operation = of(&mut second.operations, operation)?;
+            of(&mut operation.statements, command).map(|it| &mut it.0)
+        }
+    }
+}
+
+impl Iterator for Seconds<'_> {
+    type Item = Result<Second>;
+
+    fn next(&mut self) -> Option<Result<Second>> {
+        if self.read.len() == 0 {
+            let ids: Vec<i64> = self.ids.by_ref().take(BLOCK).collect();
+            match self.block(&ids) {
+                Ok(it) => self.read = it.into_iter(),
+                Err(error) => {
+                    self.ids = Vec::new().into_iter();
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.read.next().map(Ok)
+    }
+}
