@@ -178,8 +178,7 @@ impl PageWords for En {
             },
             Question::Matrix { axes, baseline } => {
                 let beside = baseline.map_or(String::new(), |it| format!(", beside {it}"));
-                let verb = if axes.len() == 1 { "does" } else { "do" };
-                format!("What {verb} {} change in what the system holds{beside}?", list(axes))
+                format!("How does throughput change with {}{beside}?", list(axes))
             }
         }
     }
@@ -216,7 +215,11 @@ impl PageWords for En {
                 if let Some(it) = worst {
                     parts.push(format!("{} is the worst with {}", it.name, self.beside(it)));
                 }
-                format!("{}{}; {}.", parts.join("; "), self.goals(goals), self.valid(*trials))
+                let valid = match trials.valid == trials.of {
+                    true => "all trials are valid".to_owned(),
+                    false => self.valid(*trials),
+                };
+                format!("{}{}; {valid}.", parts.join("; "), self.goals(goals))
             }
         }
     }

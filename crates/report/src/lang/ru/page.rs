@@ -221,7 +221,11 @@ impl PageWords for Ru {
                 };
                 parts.extend(best.map(|it| format!("{how}{}: {}", it.name, beside(it))));
                 parts.extend(worst.map(|it| format!("худшая — {}: {}", it.name, beside(it))));
-                format!("{}{}; {}.", parts.join("; "), self::goals(goals), valid(*trials))
+                let valid = match trials.valid == trials.of {
+                    true => "все измерения достоверны".to_owned(),
+                    false => valid(*trials),
+                };
+                format!("{}{}; {valid}.", parts.join("; "), self::goals(goals))
             }
         }
     }

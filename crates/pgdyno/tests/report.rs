@@ -1,0 +1,90 @@
+//! Does `pgdyno report` tell a stored run in every form and language?
+//!
+//! The run lies in `fixtures/runs`; `UPDATE_EXPECT=1` writes what is expected of it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno").join("fixtures/runs")
+}
+
+fn pgdyno(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
+    command.arg("report").arg(fixtures().join("shop.dyno")).args(args).env_remove("PGDYNO_LANG");
+    command.output().expect("pgdyno runs")
+}
+
+#[track_caller]
+fn printed(args: &[&str]) -> String {
+    let output = pgdyno(args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[track_caller]
+fn golden(name: &str, got: &str) {
+    let path = fixtures().join("expected").join(name);
+    if env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, got).expect("the project can be written to");
+    }
+    let expected = fs::read_to_string(&path).expect("UPDATE_EXPECT=1 writes it");
+    assert_eq!(got, expected, "{name}; UPDATE_EXPECT=1 rewrites it");
+}
+
+#[test]
+fn a_stored_run_in_both_languages() {
+    for lang in ["en", "ru"] {
+        golden(&format!("shop.{lang}.md"), &printed(&["--format", "md", "--lang", lang]));
+        let text = printed(&["--format", "json", "--lang", lang]);
+        let data: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(data["page"]["lang"], lang);
+        assert_eq!(data["matrix"]["rows"].as_array().map(Vec::len), Some(3));
+        assert!(data["findings"].as_array().is_some_and(|it| !it.is_empty()));
+        let page = serde_json::to_string_pretty(&data["page"]).expect("it was JSON") + "\n";
+        golden(&format!("shop.{lang}.json"), &page);
+    }
+    golden("shop.xml", &printed(&["--format", "junit"]));
+}
+
+#[test]
+fn one_file_for_a_browser() {
+    let folder = env::temp_dir().join(format!("pgdyno-report-{}", std::process::id()));
+    fs::create_dir(&folder).expect("there is room");
+    let file = folder.join("a page.html");
+    let told = printed(&["--lang", "ru", "--out", &file.to_string_lossy()]);
+    let page = fs::read_to_string(&file);
+    // Without --out it is called as the run.
+    let mut own = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
+    own.args(["report", "--lang", "ru"]).arg(fixtures().join("shop.dyno")).current_dir(&folder);
+    let own = own.output().expect("pgdyno runs");
+    let same = fs::read_to_string(folder.join("shop.html"));
+    fs::remove_dir_all(&folder).expect("it was made above");
+    let page = page.expect("it was written");
+    assert_eq!(told, format!("{}\n", file.display()));
+    assert_eq!(String::from_utf8_lossy(&own.stdout), "shop.html\n");
+    assert_eq!(same.expect("it was written"), page);
+    assert!(page.starts_with("<!doctype html>\n<html lang=\"ru\">"));
+    assert!(page.contains("http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;;"));
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    assert_eq!(printed(&["--lang", "ru", "--out", "-"]), page);
+}
+
+#[test]
+fn what_cannot_be_done_is_told() {
+    for (args, status, words) in [
+        (&["--lang", "tlh"][..], 2, "unknown language \"tlh\""),
+        (&["--format", "pdf"], 2, "possible values: html, md, json, junit"),
+        (
+            &["--out", "/nowhere/at/all.html"],
+            1,
+            "could not write /nowhere/at/all.html: No such file or directory",
+        ),
+    ] {
+        let output = pgdyno(args);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{told}");
+        assert!(told.contains(words), "{told}");
+    }
+}
