@@ -8,6 +8,7 @@ mod experiments {
     mod disk;
     mod ends;
     mod faults;
+    mod live;
     mod order;
     mod shipped;
     mod stack;

@@ -61,19 +61,12 @@ impl Server {
     }
 
     pub fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.address).expect("it listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
-        stream
+        connect(self.address)
     }
 
-    /// Sends these bytes and reads until the other side closes.
+    /// [`exchange`] with it.
     pub fn send(&self, bytes: &[u8]) -> Answer {
-        let mut stream = self.connect();
-        // It may be refused before all of it was taken.
-        let _ = stream.write_all(bytes);
-        let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer);
-        Answer::of(&String::from_utf8_lossy(&answer))
+        exchange(self.address, bytes)
     }
 
     /// A request with these lines, sent to our own name.
@@ -116,6 +109,22 @@ impl Server {
     }
 }
 
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
+    stream
+}
+
+/// Sends these bytes and reads until the other side closes.
+pub fn exchange(address: SocketAddr, bytes: &[u8]) -> Answer {
+    let mut stream = connect(address);
+    // It may be refused before all of it was taken.
+    let _ = stream.write_all(bytes);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    Answer::of(&String::from_utf8_lossy(&answer))
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         // One that has ended by itself is a failed test already.
@@ -153,8 +162,7 @@ pub struct Event {
 impl Events {
     /// `headers`: lines besides the usual ones, each with its end.
     pub fn of(address: SocketAddr, run: &str, headers: &str) -> Events {
-        let mut stream = TcpStream::connect(address).expect("it listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
+        let mut stream = connect(address);
         let request = format!("GET /runs/{run}/events HTTP/1.1\r\nHost: {address}\r\n{headers}\r\n");
         stream.write_all(request.as_bytes()).expect("it takes requests");
         let mut lines = BufReader::new(stream);

@@ -1,0 +1,59 @@
+//! A run is watched in a browser, which does not keep it from ending, and can end it.
+
+use super::stand::Bench;
+use std::net::{SocketAddr, TcpListener};
+use store::Status;
+
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "../serve/client.rs"]
+mod client;
+
+use client::{Events, exchange};
+
+const LONG: &str = "
+stack: { postgres: {} }
+operations: { one: { sql: SELECT 1 } }
+load: { model: closed, clients: 2, duration: 10m }
+repeat: 2
+";
+
+#[test]
+fn who_watches_sees_the_end_and_keeps_nobody_from_it() {
+    let bench = Bench::new("watched", LONG);
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port is free");
+    let mut running = bench.begin(&["--live", "--port", &free.port().to_string()]);
+    running.measures(1);
+    let path = bench.stored().path().to_owned();
+    let name = path.file_stem().and_then(|it| it.to_str()).expect("a plain name").to_owned();
+    let mut events = Events::of(free, &name, "");
+    // These never read.
+    let idle: Vec<Events> = (0..3).map(|_| Events::of(free, &name, "")).collect();
+    // A document or points: what is measured arrives.
+    let grown = events.by_ref().find(|it| it.kind != "state").expect("the run goes on");
+    assert!(["document", "points"].contains(&grown.kind.as_str()), "{grown:?}");
+    let token = token(free, &name);
+    let stop = format!(
+        "POST /runs/{name}/stop HTTP/1.1\r\nHost: {free}\r\nOrigin: http://{free}\r\nx-pgdyno-form: {token}\r\n\
+         Connection: close\r\n\r\n"
+    );
+    assert_eq!(exchange(free, stop.as_bytes()).status, 204);
+    let rest: Vec<_> = events.collect();
+    let ended = running.end();
+    ended.expect(2);
+    drop(idle);
+    let kinds: Vec<&str> = rest.iter().map(|it| it.kind.as_str()).collect();
+    assert_eq!(kinds.last(), Some(&"end"), "{kinds:?}");
+    let last = rest.iter().rfind(|it| it.kind == "document").expect("the whole of it");
+    assert_eq!(last.data["live"], serde_json::Value::Null);
+    assert_eq!(bench.stored().state().expect("it is whole").status(), Some(Status::Interrupted));
+    assert!(ended.err.contains(&format!("http://{free}/runs/{name}")), "{}", ended.err);
+    bench.clears();
+}
+
+/// What its page sends along.
+fn token(address: SocketAddr, name: &str) -> String {
+    let request = format!("GET /runs/{name} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let page = exchange(address, request.as_bytes());
+    let (_, rest) = page.body.split_once("data-token=\"").expect("it is in the page");
+    rest.split_once('"').expect("it ends").0.to_owned()
+}
