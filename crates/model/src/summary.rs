@@ -36,7 +36,15 @@ pub struct Server {
     pub transport: Hop,
     /// Host name, address or socket directory, with the port.
     pub address: String,
+    /// Empty: an HTTP service, which has none, and whose version is its name for itself, e.g. `nginx/1.22.1`.
     pub database: String,
+}
+
+impl Server {
+    /// Or an HTTP service.
+    pub fn is_postgres(&self) -> bool {
+        !self.database.is_empty()
+    }
 }
 
 /// What the bytes travelled over.

@@ -19,7 +19,7 @@ pub(super) use line;
 pub fn lines(out: &mut String, it: &Summary, style: Style) {
     let plan = &it.plan;
     let counts = &it.total.counts;
-    setting(out, plan);
+    setting(out, plan, it.server.is_postgres());
     match plan.until {
         Until::Transactions(each) => {
             let wanted = u64::from(each) * u64::from(plan.clients);
@@ -69,12 +69,14 @@ pub fn lines(out: &mut String, it: &Summary, style: Style) {
     }
 }
 
-fn setting(out: &mut String, plan: &Plan) {
+fn setting(out: &mut String, plan: &Plan, postgres: bool) {
     match &plan.scripts[..] {
         [one] => line!(out, "transaction type: {}", one.name),
         _ => line!(out, "transaction type: multiple scripts"),
     }
-    line!(out, "scaling factor: {}", plan.scale);
+    if postgres {
+        line!(out, "scaling factor: {}", plan.scale);
+    }
     if let Some(it) = plan.partitions {
         let method = match it.method {
             PartitionMethod::Range => "range",
@@ -87,7 +89,9 @@ fn setting(out: &mut String, plan: &Plan) {
         QueryMode::Extended => "extended",
         QueryMode::Prepared => "prepared",
     };
-    line!(out, "query mode: {mode}");
+    if postgres {
+        line!(out, "query mode: {mode}");
+    }
     line!(out, "number of clients: {}", plan.clients);
     line!(out, "number of threads: {}", plan.threads);
     if plan.max_tries > 0 {

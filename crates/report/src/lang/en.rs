@@ -130,10 +130,14 @@ impl Lang for En {
                 format!("open model, {schedule}, Poisson arrivals")
             }
         };
-        format!(
-            "PostgreSQL {}{origin}, {transport} {}, database {}; {model}; driver {}; seed {}",
-            server.version, server.address, server.database, plan.driver, plan.seed
-        )
+        let (version, address) = (&server.version, &server.address);
+        let asked = match server.is_postgres() {
+            true => {
+                format!("PostgreSQL {version}{origin}, {transport} {address}, database {}", server.database)
+            }
+            false => format!("{version}, HTTP/1.1 over {transport} {address}"),
+        };
+        format!("{asked}; {model}; driver {}; seed {}", plan.driver, plan.seed)
     }
 
     fn preview(&self, it: &Preview) -> String {

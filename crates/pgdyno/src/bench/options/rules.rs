@@ -119,7 +119,7 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
 
 fn http(draft: &mut Draft, mistakes: &mut Vec<Mistake>) -> Option<Http> {
     let Some(url) = draft.url.take() else {
-        if let Some(option) = draft.first_of_http {
+        if let Some(option) = draft.first_of_http.filter(|_| !draft.asks_http) {
             mistakes.push(Mistake::new(
                 format!("--{option} is allowed only with --http"),
                 "add --http=http://127.0.0.1:8080/path, or leave it out",

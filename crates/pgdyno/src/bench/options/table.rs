@@ -104,6 +104,8 @@ pub struct Draft {
 
     /// The first option that only `--http` has.
     pub first_of_http: Option<&'static str>,
+    /// There was a `--http`, whose URL may have been wrong.
+    pub asks_http: bool,
     pub url: Option<Url>,
     pub method: Option<Method>,
     pub headers: Vec<String>,
@@ -374,7 +376,11 @@ pub static TABLE: &[Opt] = &[
 
     opt(NONE, "http", "URL", Phase::Run,
         &[(Section::Http, "ask this service instead of PostgreSQL: http://host:port/path,\nhttps://..., unix:/socket:/path")],
-        read!(url = value::url)),
+        |draft, it| {
+            draft.asks_http = true;
+            draft.url = Some(value::url(it)?);
+            Ok(())
+        }),
     opt(NONE, "method", "METHOD", Phase::Http,
         &[(Section::Http, "GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS (default: GET,\nPOST with --body)")],
         read!(method = value::method)),

@@ -54,10 +54,12 @@ pub fn measured(server: &Server, plan: &Plan) -> String {
             format!("открытая модель, {schedule}, пуассоновский поток заявок")
         }
     };
-    format!(
-        "PostgreSQL {}{origin}, {transport} {}, база {}; {model}; драйвер {}; начальное число {}",
-        server.version, server.address, server.database, plan.driver, plan.seed
-    )
+    let (version, address) = (&server.version, &server.address);
+    let asked = match server.is_postgres() {
+        true => format!("PostgreSQL {version}{origin}, {transport} {address}, база {}", server.database),
+        false => format!("{version}, HTTP/1.1 поверх {transport} {address}"),
+    };
+    format!("{asked}; {model}; драйвер {}; начальное число {}", plan.driver, plan.seed)
 }
 
 pub fn preview(it: &Preview) -> String {

@@ -1,0 +1,264 @@
+//! Does a request cost less than wrk's, and is it sent when it is due, on this machine?
+//!
+//! Interleaved runs against one nginx on loopback, which answers with 300 bytes; ratios within each round, then their
+//! median. `./x bench http`, or `./x bench http quick` for one short round.
+
+use serde_json::Value;
+use std::error::Error;
+use std::fs;
+use std::io::Write as _;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> Result<()> {
+    let quick = std::env::args().any(|it| it == "quick");
+    let (rounds, secs) = if quick { (1, 2) } else { (7, 5) };
+    let scratch = std::env::temp_dir().join(format!("pgdyno-bench-http-{}", std::process::id()));
+    fs::create_dir_all(scratch.join("html"))?;
+    // A copy, so that a build in the meantime does not change what is measured.
+    let pgdyno = scratch.join("pgdyno");
+    fs::copy(env!("CARGO_BIN_EXE_pgdyno"), &pgdyno)?;
+    let nginx = Nginx::start(&scratch)?;
+    let bench = Bench { pgdyno, nginx: &nginx, rounds, secs };
+    println!("{rounds} rounds of {secs} s, interleaved, on {}, 300 bytes\n", version("nginx", "-v")?);
+    println!("{:58} {:>8} {:>17} {:>9}", "", "median", "least…greatest", "asked for");
+    let measured = bench.all(quick);
+    drop(nginx);
+    fs::remove_dir_all(&scratch)?;
+    measured
+}
+
+/// One worker, one process, stopped when it is dropped.
+struct Nginx {
+    process: Child,
+    port: u16,
+}
+
+impl Nginx {
+    fn start(scratch: &Path) -> Result<Nginx> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let at = scratch.display();
+        fs::write(scratch.join("html/body"), "x".repeat(300))?;
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+        let temporary: String = temporary.iter().map(|it| format!("{it}_temp_path {at}/{it};\n")).collect();
+        let configuration = format!(
+            "daemon off; master_process off; pid {at}/nginx.pid; error_log {at}/error.log;\n\
+             worker_rlimit_nofile 30000;\nevents {{ worker_connections 20000; }}\n\
+             http {{ access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;\n{temporary}\
+             server {{ listen 127.0.0.1:{port} backlog=16384; root {at}/html; }} }}\n"
+        );
+        let file = scratch.join("nginx.conf");
+        fs::write(&file, configuration)?;
+        let mut command = Command::new("nginx");
+        command.arg("-c").arg(&file).arg("-p").arg(scratch).arg("-e").arg(scratch.join("error.log"));
+        let mut process = command.stdin(Stdio::null()).spawn()?;
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            if let Some(status) = process.try_wait()? {
+                let said = fs::read_to_string(scratch.join("error.log")).unwrap_or_default();
+                return Err(format!("nginx ended with {status}: {said}").into());
+            }
+            if Instant::now() > deadline {
+                let _ = process.kill();
+                return Err("nginx does not listen".into());
+            }
+            sleep(Duration::from_millis(10));
+        }
+        Ok(Nginx { process, port })
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/body", self.port)
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+struct Bench<'a> {
+    pgdyno: PathBuf,
+    nginx: &'a Nginx,
+    rounds: usize,
+    secs: u32,
+}
+
+/// One run of one program.
+struct Run {
+    /// User and system time of the whole process.
+    cpu_secs: f64,
+    requests: f64,
+    json: Value,
+}
+
+impl Bench<'_> {
+    fn all(&self, quick: bool) -> Result<()> {
+        self.cost()?;
+        self.send_lag()?;
+        for driver in ["epoll", "io_uring"] {
+            self.stall(driver)?;
+            self.memory(driver, if quick { 1_000 } else { 10_000 })?;
+        }
+        Ok(())
+    }
+
+    /// Processor time per request and throughput beside wrk's.
+    fn cost(&self) -> Result<()> {
+        let drivers = ["epoll", "io_uring"];
+        let mut ratios = [(); 4].map(|()| Vec::new());
+        let mut own = [(); 3].map(|()| Vec::new());
+        for round in 0..self.rounds {
+            let ours =
+                |driver: &str| self.ours(&["--driver", driver, "-c", "64", "-T", &self.secs.to_string()]);
+            // The order changes, so that drift does not favour one.
+            let (wrk, ours) = if round % 2 == 0 {
+                let wrk = self.wrk()?;
+                (wrk, [ours(drivers[0])?, ours(drivers[1])?])
+            } else {
+                let uring = ours(drivers[1])?;
+                let epoll = ours(drivers[0])?;
+                (self.wrk()?, [epoll, uring])
+            };
+            own[2].push(1e6 * wrk.cpu_secs / wrk.requests);
+            for (k, run) in ours.iter().enumerate() {
+                let each = run.cpu_secs / run.requests;
+                ratios[k].push(each / (wrk.cpu_secs / wrk.requests));
+                ratios[2 + k].push(run.requests / wrk.requests);
+                own[k].push(1e6 * each);
+            }
+        }
+        for (k, asked) in ["≤ 0.95", "≤ 0.80"].into_iter().enumerate() {
+            let driver = drivers[k];
+            row(&format!("CPU per request ÷ wrk's, 64 connections, {driver}"), &ratios[k], asked);
+            row(&format!("requests per second ÷ wrk's, {driver}"), &ratios[2 + k], "");
+            row(&format!("CPU per request, µs, {driver}"), &own[k], "");
+        }
+        row("CPU per request, µs, wrk", &own[2], "");
+        Ok(())
+    }
+
+    fn send_lag(&self) -> Result<()> {
+        for driver in ["epoll", "io_uring"] {
+            let (mut median, mut p99s, mut ratio) = (Vec::new(), Vec::new(), Vec::new());
+            for _ in 0..self.rounds {
+                let secs = self.secs.to_string();
+                let open = ["-R", "20000", "--arrivals", "even", "-c", "64", "-T", &secs, "--driver", driver];
+                let run = self.ours(&open)?;
+                let of =
+                    |what: &str, q: &str| run.json["generator"][what][q].as_f64().unwrap_or(f64::NAN) / 1e3;
+                median.push(of("send_lag", "p50_ns"));
+                p99s.push(of("send_lag", "p99_ns"));
+                ratio.push(of("send_lag", "p99_ns") / of("jitter", "p99_ns"));
+            }
+            row(&format!("send lag at 20,000/s, median, µs, {driver}"), &median, "≤ 5");
+            row(&format!("send lag at 20,000/s, p99, µs, {driver}"), &p99s, "");
+            row(&format!("send lag p99 ÷ the jitter probe's p99, {driver}"), &ratio, "≤ 2");
+        }
+        Ok(())
+    }
+
+    /// The service stands still for one second of ten.
+    fn stall(&self, driver: &str) -> Result<()> {
+        let open = ["-R", "1000", "--arrivals", "even", "-c", "64", "-T", "10", "--driver", driver];
+        let process = self.start(&open)?;
+        sleep(Duration::from_secs(4));
+        self.signal("-STOP")?;
+        sleep(Duration::from_secs(1));
+        self.signal("-CONT")?;
+        let output = process.wait_with_output()?;
+        let json: Value = serde_json::from_slice(&output.stdout)?;
+        let of = |q: &str| json["total"]["response"][q].as_f64().unwrap_or(f64::NAN) / 1e6;
+        row(&format!("response p99, 1 s of 10 stalled, ms, {driver}"), &[of("p99_ns")], "900 ± 30");
+        row(&format!("response p99.9, 1 s of 10 stalled, ms, {driver}"), &[of("p999_ns")], "990 ± 20");
+        Ok(())
+    }
+
+    /// What a connection takes: the difference of the greatest resident sizes with many and with one.
+    fn memory(&self, driver: &str, connections: u32) -> Result<()> {
+        let mut sizes = [0.0; 2];
+        for (size, clients) in sizes.iter_mut().zip([1, connections]) {
+            let many = clients.to_string();
+            let mut process = self.start(&["-c", &many, "-T", "5", "--driver", driver])?;
+            let status = format!("/proc/{}/status", process.id());
+            while process.try_wait()?.is_none() {
+                let text = fs::read_to_string(&status).unwrap_or_default();
+                let greatest = text.lines().find_map(|it| it.strip_prefix("VmHWM:"));
+                let kib = greatest.and_then(|it| it.split_whitespace().next()?.parse().ok());
+                *size = kib.unwrap_or(*size);
+                sleep(Duration::from_millis(50));
+            }
+            let output = process.wait_with_output()?;
+            let json: Value = serde_json::from_slice(&output.stdout)?;
+            let failed = json["total"]["counts"]["failed"].as_u64().unwrap_or(u64::MAX);
+            if failed > 0 {
+                return Err(format!("{failed} requests failed with {clients} connections").into());
+            }
+        }
+        let each = (sizes[1] - sizes[0]) / f64::from(connections - 1);
+        row(&format!("KiB for each of {connections} connections, {driver}"), &[each], "≤ 20");
+        Ok(())
+    }
+
+    fn signal(&self, signal: &str) -> Result<()> {
+        let status = Command::new("kill").args([signal, &self.nginx.process.id().to_string()]).status()?;
+        if status.success() { Ok(()) } else { Err(format!("kill {signal}: {status}").into()) }
+    }
+
+    fn start(&self, arguments: &[&str]) -> Result<Child> {
+        eprint!(".");
+        std::io::stderr().flush()?;
+        let mut command = Command::new(&self.pgdyno);
+        command.args(["bench", "--json", "-j", "1", "--http", &self.nginx.url()]).args(arguments);
+        Ok(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?)
+    }
+
+    fn ours(&self, arguments: &[&str]) -> Result<Run> {
+        let before = children_secs()?;
+        let output = self.start(arguments)?.wait_with_output()?;
+        let cpu_secs = children_secs()? - before;
+        let json: Value = serde_json::from_slice(&output.stdout)?;
+        let requests = json["total"]["counts"]["ok"].as_f64().ok_or("no count of requests")?;
+        Ok(Run { cpu_secs, requests, json })
+    }
+
+    fn wrk(&self) -> Result<Run> {
+        eprint!(".");
+        let before = children_secs()?;
+        let mut command = Command::new("wrk");
+        command.args(["-t1", "-c64", &format!("-d{}", self.secs), &self.nginx.url()]);
+        let output = command.stdin(Stdio::null()).output()?;
+        let cpu_secs = children_secs()? - before;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let requests = text.lines().find_map(|it| it.trim().split_once(" requests in "));
+        let requests = requests.and_then(|it| it.0.parse().ok()).ok_or("wrk told no number of requests")?;
+        Ok(Run { cpu_secs, requests, json: Value::Null })
+    }
+}
+
+fn version(program: &str, option: &str) -> Result<String> {
+    let output = Command::new(program).arg(option).output()?;
+    Ok(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned())
+}
+
+/// Processor time of all children that have ended: fields 16 and 17 of /proc/self/stat, in ticks of 10 ms; proc(5).
+fn children_secs() -> Result<f64> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let fields = stat.rsplit_once(')').ok_or("no command in /proc/self/stat")?.1.split_ascii_whitespace();
+    let ticks: u64 = fields.skip(13).take(2).map(|it| it.parse::<u64>().unwrap_or(0)).sum();
+    Ok(ticks as f64 / 100.0)
+}
+
+fn row(what: &str, values: &[f64], asked: &str) {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    let range = format!("{:.2}…{:.2}", values[0], values[values.len() - 1]);
+    println!("{what:58} {:>8.2} {range:>17} {asked:>9}", values[values.len() / 2]);
+}
