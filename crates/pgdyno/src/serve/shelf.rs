@@ -5,6 +5,7 @@
 
 use super::edition::Edition;
 use super::growth::Growth;
+use crate::compare::{self, Asked, Format};
 use hyper::body::Bytes;
 use report::document::document;
 use report::html::{Shell, html};
@@ -197,6 +198,16 @@ impl Shelf {
         let no_script = lang.word(Word::NoScript);
         let shell = Shell { lang: lang.code(), title: &account.experiment.name, no_script, live: false };
         Ok(html(shell, &document(&account, &pages, lang.code(), None)))
+    }
+
+    /// A page on what changed from the first of these runs to the others.
+    pub fn compare(&self, names: &[String], lang: &'static dyn Lang) -> Result<String, Lack> {
+        let paths: Vec<PathBuf> = names.iter().map(|it| self.find(it)).collect::<Result<_, _>>()?;
+        let compared = compare::of(&paths, Asked::default()).map_err(|it| Lack::Broken(it.what))?;
+        let comparison =
+            compared.unwrap_or_else(|_| unreachable!("mistakes stand in conditions, and there are none"));
+        let page = |lang: &dyn Lang| report::comparison::page(&comparison, lang);
+        Ok(compare::told(&page, Format::Html, lang, &serde_json::Value::Null))
     }
 
     /// Asks the process that writes the run to end it.

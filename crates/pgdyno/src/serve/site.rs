@@ -32,13 +32,16 @@ use tokio::time::timeout;
 pub struct Site {
     guard: Guard,
     desk: Desk,
-    /// What pages with our script may load and do, and those without it.
+    /// What pages may load and do: those that grow, those that hold all they show, and those without our script.
     live: String,
+    still: String,
     plain: String,
     /// Held by every connection that carries events.
     streams: Arc<()>,
 }
 
+/// Runs at a time: all of each is in memory meanwhile.
+const COMPARED: usize = 8;
 /// Of a form, in bytes.
 const FORM: usize = 4 << 10;
 /// Until all of it is there.
@@ -58,6 +61,7 @@ impl Site {
             guard,
             desk,
             live: format!("{}; frame-ancestors 'none'", html::policy(true)),
+            still: format!("{}; frame-ancestors 'none'", html::policy(false)),
             plain,
             streams: Arc::new(()),
         }
@@ -120,7 +124,14 @@ impl Site {
                 let text = self.ask(move |shelf| shelf.report(&name, lang)).await?;
                 Ok(answer::file(Bytes::from(text), &title))
             }
-            (Place::Compare { .. }, _) => Err(No::Lacking(Lack::Unknown)),
+            (Place::Compare { base, runs }, _) => {
+                let names = [vec![base], runs].concat();
+                if names.len() > COMPARED {
+                    return Ok(answer::text(StatusCode::BAD_REQUEST, "too many runs to be compared at once"));
+                }
+                let page = self.ask(move |shelf| shelf.compare(&names, lang)).await?;
+                Ok(answer::html(StatusCode::OK, Bytes::from(page), &self.still))
+            }
         }
     }
 
