@@ -69,8 +69,8 @@ struct Watcher {
 impl Growth {
     /// Begins to look at a run. `events`: where its news are.
     pub fn open(path: &Path, events: String) -> Result<Growth, Trouble> {
-        let run = Run::open(path).map_err(of_store)?;
-        let header = run.header().map_err(of_store)?;
+        let run = Run::open(path).map_err(|it| of_store(&it))?;
+        let header = run.header().map_err(|it| of_store(&it))?;
         let experiment = Experiment::deserialize(&header.experiment).map_err(|error| {
             Trouble::new(format!("{} was written by another version: {error}", path.display()))
         })?;
@@ -221,7 +221,7 @@ impl Growth {
 
     /// What is new in the file; true if a trial or the run has begun or ended.
     fn read(&mut self) -> Result<bool, Trouble> {
-        let glance = self.run.glance().map_err(of_store)?;
+        let glance = self.run.glance().map_err(|it| of_store(&it))?;
         let changed = glance != self.glance;
         if changed {
             self.trial = match glance.begun > glance.ended && glance.state == State::Running {
@@ -239,22 +239,22 @@ impl Growth {
 
 impl Trial {
     fn begin(run: &Run, id: TrialId, setups: &[Setup]) -> Result<Trial, Trouble> {
-        let recorded = run.trials().map_err(of_store)?.into_iter().find(|it| it.id == id);
+        let recorded = run.trials().map_err(|it| of_store(&it))?.into_iter().find(|it| it.id == id);
         let recorded = recorded.ok_or_else(|| Trouble::new(format!("trial {} is not there", id.0)))?;
         let setup = setups.get(recorded.trial.cell as usize);
         let setup = setup.ok_or_else(|| Trouble::new(format!("trial {} is of no cell", id.0)))?;
-        let processors = run.header().map_err(of_store)?.machine["processors"].as_f64();
+        let processors = run.header().map_err(|it| of_store(&it))?.machine["processors"].as_f64();
         let charting = Charting::new(setup, processors, lasting(setup));
         Ok(Trial { id, charting, ticks: 0, events: 0, charts: Charts::default() })
     }
 
     fn read(&mut self, run: &Run) -> Result<(), Trouble> {
         let before = (self.ticks, self.events);
-        for tick in run.ticks_after(self.id, self.ticks).map_err(of_store)? {
-            self.charting.push(&tick.map_err(of_store)?);
+        for tick in run.ticks_after(self.id, self.ticks).map_err(|it| of_store(&it))? {
+            self.charting.push(&tick.map_err(|it| of_store(&it))?);
             self.ticks += 1;
         }
-        for it in run.events_after(self.id, self.events).map_err(of_store)? {
+        for it in run.events_after(self.id, self.events).map_err(|it| of_store(&it))? {
             self.charting.event(&it);
             self.events += 1;
         }
@@ -275,6 +275,6 @@ fn whole(mut it: Charts) -> Charts {
     it
 }
 
-fn of_store(it: store::Error) -> Trouble {
+fn of_store(it: &store::Error) -> Trouble {
     Trouble::new(it.to_string())
 }
