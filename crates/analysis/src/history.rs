@@ -190,7 +190,7 @@ fn cut(values: &[f64]) -> Option<(f64, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::proof::Draw;
+    use crate::compare::tests::Draw;
 
     /// Levels by stretch: how many runs, and of how much.
     fn series(stretches: &[(usize, f64)], deviation: f64, draw: &mut Draw) -> Vec<f64> {

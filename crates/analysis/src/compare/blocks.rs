@@ -55,7 +55,7 @@ pub fn resample(trials: &[&Group], metric: Metric, seed: u64) -> Option<Resample
         Some(q) => quantiles(trials, metric, q)?,
         None => trials.iter().map(|it| Series::plain(&it.bins, metric)).collect(),
     };
-    let whole = series.iter().map(Series::whole).reduce(Sums::plus)?;
+    let whole = total(series.iter().map(Series::whole))?;
     let value = whole.figure()?;
     let influences: Vec<Vec<f64>> = series.iter().map(|it| it.influence(&whole)).collect();
     let correlation = correlation(&influences);
@@ -168,11 +168,6 @@ impl Sums {
         }
     }
 
-    fn plus(mut self, other: Sums) -> Sums {
-        self.add(&other);
-        self
-    }
-
     /// `None` where it is not above 0, or there is nothing.
     fn figure(&self) -> Option<f64> {
         match self {
@@ -202,6 +197,14 @@ impl Sums {
     }
 }
 
+/// `None` of nothing.
+fn total(all: impl Iterator<Item = Sums>) -> Option<Sums> {
+    all.reduce(|mut sum, it| {
+        sum.add(&it);
+        sum
+    })
+}
+
 impl Series {
     fn plain(bins: &[Bin], metric: Metric) -> Series {
         let row = |it: &Bin| match metric {
@@ -212,7 +215,7 @@ impl Series {
     }
 
     fn whole(&self) -> Sums {
-        self.rows.iter().cloned().reduce(Sums::plus).expect("no trial is without bins")
+        total(self.rows.iter().cloned()).expect("no trial is without bins")
     }
 
     /// How each bin pulls at the figure: linear, so that its correlation is that of the figure.

@@ -52,14 +52,14 @@ pub fn parse(text: &str, operations: &[String]) -> Result<Condition, Complaint> 
         return Err(wrong(name, format!("one of {}", Metric::ALL.map(Metric::name).join(", "))));
     };
     if operation.is_some() && metric.kind() == MetricKind::Processors {
-        return Err(wrong(left, format!("`{name}`: processors are not told by operation")));
+        return Err(wrong(left, format!("`{name}`, without an operation")));
     }
     let Some(bound) = bound(metric, right) else {
         let instead = match metric.kind() {
-            MetricKind::Seconds => "a change such as `+10%`, or a time such as `200ms`",
-            MetricKind::Share => "a share such as `1%`, or a change in percentage points such as `+0.5%`",
-            MetricKind::Rate => "a change such as `-5%`, or transactions per second such as `500`",
-            MetricKind::Processors => "a change such as `+10%`, or processors such as `1.5`",
+            MetricKind::Seconds => "a change, `+10%`, or a time, `200ms`",
+            MetricKind::Share => "a share, `1%`, or a change, `+0.5%`",
+            MetricKind::Rate => "a change, `-5%`, or a rate, `500/s`",
+            MetricKind::Processors => "a change, `+10%`, or processors, `1.5`",
         };
         return Err(wrong(right, instead.into()));
     };
@@ -177,15 +177,15 @@ mod tests {
             ("", 0, "nothing", "a condition such as"),
             ("p99 +10%", 0, "`p99 +10%`", "a condition such as"),
             ("p98 > +10%", 0, "`p98`", "one of tps, p50"),
-            ("p99 > 10%", 6, "`10%`", "a change such as `+10%`, or a time"),
-            ("p99 > +10", 6, "`+10`", "a change such as"),
-            ("p99 > +-10%", 6, "`+-10%`", "a change such as"),
-            ("p99 > +infinity%", 6, "`+infinity%`", "a change such as"),
-            ("p99 >", 5, "nothing", "a change such as"),
-            ("errors > 5", 9, "`5`", "a share such as"),
-            ("tps < 5ms", 6, "`5ms`", "a change such as `-5%`, or transactions"),
+            ("p99 > 10%", 6, "`10%`", "a change, `+10%`, or a time"),
+            ("p99 > +10", 6, "`+10`", "a change, "),
+            ("p99 > +-10%", 6, "`+-10%`", "a change, "),
+            ("p99 > +infinity%", 6, "`+infinity%`", "a change, "),
+            ("p99 >", 5, "nothing", "a change, "),
+            ("errors > 5", 9, "`5`", "a share, "),
+            ("tps < 5ms", 6, "`5ms`", "a change, `-5%`, or a rate"),
             ("p99 of buy > 1s", 7, "`buy`", "an operation: pay, look of love"),
-            ("server cpu of pay > 1", 0, "`server cpu of pay`", "`server cpu`"),
+            ("server cpu of pay > 1", 0, "`server cpu of pay`", "`server cpu`, without"),
         ] {
             let it = parse(text, &operations()).expect_err(text);
             assert_eq!((it.offset, it.found.as_str()), (offset, found), "{text}");

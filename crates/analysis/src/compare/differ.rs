@@ -136,12 +136,13 @@ fn tells(key: &str) -> bool {
 struct Lines(Vec<Line>);
 
 impl Lines {
+    #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are given alike")]
     fn push(&mut self, subject: Subject, path: String, value: impl ToString) {
         let value = value.to_string();
         match self.0.iter_mut().find(|it| it.path == path) {
             // It was both.
             Some(known) if !known.value.split(", ").any(|it| it == value) => {
-                known.value += &format!(", {value}")
+                known.value += &format!(", {value}");
             }
             Some(_) => {}
             None => self.0.push(Line { subject, path, value }),
@@ -335,7 +336,7 @@ fn time(it: Nanos) -> String {
 /// As an experiment file has it: `400MB`, of 1024².
 fn bytes(it: u64) -> String {
     let units = [("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)];
-    let whole = units.into_iter().find(|(_, size)| it >= *size && it % size == 0);
+    let whole = units.into_iter().find(|(_, size)| it >= *size && it.is_multiple_of(*size));
     whole.map_or_else(|| format!("{it}B"), |(unit, size)| format!("{}{unit}", it / size))
 }
 

@@ -15,10 +15,10 @@
 mod blocks;
 mod condition;
 mod differ;
-#[cfg(test)]
-pub(crate) mod proof;
 mod ranks;
 mod student;
+#[cfg(test)]
+pub(crate) mod tests;
 mod trial;
 
 pub use condition::{Condition, parse};
@@ -64,12 +64,13 @@ const PAIRS: usize = 6;
 
 /// Each of `runs` beside `base`. Without any, the base's cells beside its baseline.
 pub fn compare(base: &Side<'_>, runs: &[Side<'_>], wanted: &Wanted<'_>) -> Comparison {
-    let beside = |run: &Side<'_>| beside(base, run, counterparts(base.experiment, run.experiment), wanted);
+    let beside = |run: &Side<'_>| beside(base, run, &counterparts(base.experiment, run.experiment), wanted);
     let mut all: Vec<Beside> = runs.iter().map(beside).collect();
     if runs.is_empty() {
         let baseline = base.experiment.baseline.unwrap_or_default();
         let others = (0..base.experiment.cells.len()).filter(|it| *it != baseline);
-        all.push(self::beside(base, base, others.map(|it| (baseline, it)).collect(), wanted));
+        let pairs: Vec<(usize, usize)> = others.map(|it| (baseline, it)).collect();
+        all.push(self::beside(base, base, &pairs, wanted));
     }
     Comparison { base: base.source.clone(), runs: all, seed: wanted.seed }
 }
@@ -85,11 +86,11 @@ fn counterparts(base: &Experiment, run: &Experiment) -> Vec<(usize, usize)> {
     }
 }
 
-fn beside(base: &Side<'_>, run: &Side<'_>, pairs: Vec<(usize, usize)>, wanted: &Wanted<'_>) -> Beside {
+fn beside(base: &Side<'_>, run: &Side<'_>, pairs: &[(usize, usize)], wanted: &Wanted<'_>) -> Beside {
     let within = std::ptr::eq(base, run);
     let mut cells = Vec::new();
     let mut tested: Vec<Test> = Vec::new();
-    for (base_cell, run_cell) in &pairs {
+    for (base_cell, run_cell) in pairs {
         let (a, b) = (&base.trials[*base_cell], &run.trials[*run_cell]);
         let (figures, tests) = figures(a, b, wanted);
         let label = |side: &Side<'_>, cell: usize| side.experiment.cells[cell].label.clone();
@@ -100,7 +101,7 @@ fn beside(base: &Side<'_>, run: &Side<'_>, pairs: Vec<(usize, usize)>, wanted: &
     decide(all.collect(), &tested);
     let mut conditions = Vec::new();
     for condition in wanted.conditions {
-        for (number, (cell, (_, of_run))) in cells.iter().zip(&pairs).enumerate() {
+        for (number, (cell, (_, of_run))) in cells.iter().zip(pairs).enumerate() {
             let operations = &run.experiment.cells[*of_run].setup.operations;
             let only = operations.first().filter(|_| operations.len() == 1).map(|it| it.name.as_str());
             conditions.push(condition.judge(number, cell, only));
@@ -121,7 +122,7 @@ fn beside(base: &Side<'_>, run: &Side<'_>, pairs: Vec<(usize, usize)>, wanted: &
     }
     Beside {
         run: run.source.clone(),
-        differences: differ::beside(base, run, &pairs, wanted.expected),
+        differences: differ::beside(base, run, pairs, wanted.expected),
         only_base: without(base, |it| it.0),
         only_run: without(run, |it| it.1),
         cells,
@@ -212,7 +213,8 @@ impl Both<'_> {
         let (base, run) = (self.level(self.base, &a, wanted)?, self.level(self.run, &b, wanted)?);
         let (of_base, of_run) = (a.len() as u32, b.len() as u32);
         let measured = |it: &[Value]| it.iter().all(|it| self.measure(it.value).is_finite());
-        let (change, method, test) = if !wanted.by_time && !(measured(&a) && measured(&b)) {
+        let of_nothing = !(measured(&a) && measured(&b));
+        let (change, method, test) = if of_nothing && !wanted.by_time {
             self.of_nothing(&a, &b, wanted.seed)
         } else {
             match self.found(&a, &b, wanted) {

@@ -110,6 +110,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::approx_constant, reason = "it is a measurement")]
     fn shifts() {
         let a = [1.0, 2.0, 3.0, 4.0];
         let it = between(&a, &[11.0, 12.0, 13.0, 14.0]).expect("four of each are enough");

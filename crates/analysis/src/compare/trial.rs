@@ -120,6 +120,8 @@ pub struct Gather {
     /// Ticks that one bin stands for, and those that the last one has.
     each: usize,
     filled: usize,
+    /// Twice as many bins are joined.
+    most: usize,
     /// Of all whole ticks.
     lasting: f64,
     ticks: usize,
@@ -130,7 +132,7 @@ impl Gather {
     pub fn new(names: Vec<String>) -> Gather {
         let whole = Interval::new(&vec![0; names.len()]);
         let bins = vec![Vec::new(); names.len()];
-        Gather { names, whole, bins, each: 1, filled: 0, lasting: 0.0, ticks: 0 }
+        Gather { names, whole, bins, each: 1, filled: 0, most: MOST, lasting: 0.0, ticks: 0 }
     }
 
     pub fn tick(&mut self, tick: &Tick) {
@@ -152,7 +154,7 @@ impl Gather {
             }
         }
         self.filled = (self.filled + 1) % self.each;
-        if self.filled == 0 && self.bins.first().is_some_and(|it| it.len() == 2 * MOST) {
+        if self.filled == 0 && self.bins.first().is_some_and(|it| it.len() == 2 * self.most) {
             self.bins.iter_mut().for_each(join);
             self.each *= 2;
         }
@@ -182,7 +184,7 @@ impl Gather {
 
 /// Two by two.
 fn join(bins: &mut Vec<Bin>) {
-    let mut joined: Vec<Bin> = Vec::with_capacity(MOST);
+    let mut joined: Vec<Bin> = Vec::with_capacity(bins.len() / 2);
     for (n, bin) in std::mem::take(bins).into_iter().enumerate() {
         match joined.last_mut() {
             Some(last) if n % 2 == 1 => last.add(&bin),
@@ -287,14 +289,14 @@ mod tests {
     }
 
     fn gathered(ticks: u64) -> Vec<Group> {
-        let mut gather = Gather::new(vec!["a".into(), "b".into()]);
+        let mut gather = Gather { most: 10, ..Gather::new(vec!["a".into(), "b".into()]) };
         (0..ticks).for_each(|second| gather.tick(&tick(second, 1 + second % 3, 20)));
         gather.finish(Nanos::from_secs(ticks))
     }
 
     #[test]
     fn figures_and_bins_of_each_operation() {
-        let groups = gathered(30);
+        let groups = gathered(18);
         let line = |it: &Group| {
             let (times, bins) =
                 (it.times.map(|it| it.map_or(0.0, Nanos::as_millis_f64).round()), it.bins.len());
@@ -303,9 +305,9 @@ mod tests {
         assert_eq!(
             groups.iter().map(line).collect::<Vec<_>>(),
             [
-                "None 20 (30, 630) [2.0, 3.0, 0.0, 0.0, 0.0] 30 of 1 s",
-                "Some(\"a\") 20 (0, 600) [2.0, 3.0, 0.0, 0.0, 0.0] 30 of 1 s",
-                "Some(\"b\") 0 (30, 30) [0.0, 0.0, 0.0, 0.0, 0.0] 30 of 1 s",
+                "None 20 (18, 378) [2.0, 3.0, 0.0, 0.0, 0.0] 18 of 1 s",
+                "Some(\"a\") 20 (0, 360) [2.0, 3.0, 0.0, 0.0, 0.0] 18 of 1 s",
+                "Some(\"b\") 0 (18, 18) [0.0, 0.0, 0.0, 0.0, 0.0] 18 of 1 s",
             ]
         );
         assert_eq!(groups[0].bins[3].executed, 21);
@@ -313,9 +315,7 @@ mod tests {
 
     #[test]
     fn hours_are_no_more_than_minutes() {
-        for (ticks, bins, seconds) in
-            [(600, 600, 1.0), (1200, 600, 2.0), (3601, 900, 4.0), (21_600, 675, 32.0)]
-        {
+        for (ticks, bins, seconds) in [(19, 19, 1.0), (20, 10, 2.0), (61, 15, 4.0), (200, 12, 16.0)] {
             let it = &gathered(ticks)[0];
             assert_eq!((it.bins.len(), it.bin), (bins, seconds), "{ticks}");
             let delivered: u64 = it.bins.iter().map(|it| it.delivered).sum();

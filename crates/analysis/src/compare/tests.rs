@@ -1,8 +1,8 @@
 //! How often is a comparison wrong? Invented systems, whose truth is known.
 //!
-//! Their seconds are an autoregressive series, their trials differ, machines drift, and tails are heavy. The tests run a
-//! share; `cargo test --release -p analysis proof -- --ignored --nocapture` runs a thousand comparisons of each and prints
-//! the tables.
+//! Their seconds are an autoregressive series, their trials differ, machines drift, and tails are heavy. A share is tested each
+//! time; `PGDYNO_PROOF_ROUNDS=1000 cargo test --release -p analysis comparisons -- --nocapture` makes a thousand comparisons
+//! of each kind and prints the tables.
 
 use super::trial::{Bin, Counts, Group, Trial, bucket};
 use super::*;
@@ -247,50 +247,50 @@ const HEADING: &str =
 /// Of each kind of method one, and few of each, for time's sake.
 const SHARE: [usize; 5] = [0, 5, 6, 9, 11];
 
+/// How many comparisons of every kind are asked for.
+fn rounds() -> Option<u32> {
+    let asked = std::env::var("PGDYNO_PROOF_ROUNDS").ok();
+    asked.map(|it| it.parse().expect("a number of rounds"))
+}
+
 #[test]
-fn a_share_of_comparisons_of_equals() {
+fn comparisons_of_equals_claim_hardly_anything() {
     println!("{HEADING}");
-    for number in SHARE {
-        let (name, system, how) = CASES[number];
-        let seed = 100 + number as u64;
-        let it = Tally::of(system, how, 1.0, 12, seed);
+    let rounds = rounds();
+    for (number, (name, system, how)) in CASES.into_iter().enumerate() {
+        if rounds.is_none() && !SHARE.contains(&number) {
+            continue;
+        }
+        let of = rounds.unwrap_or(12);
+        let seed = 500 + number as u64;
+        let it = Tally::of(system, how, 1.0, of, seed);
         println!("{}", line(name, &it));
-        // Binomial: the chance of more than four of 12 at 5 % is below one in a thousand.
-        assert!(it.claims <= 4, "{name}, seed {seed}: {} of 12 claim what is not there", it.claims);
+        // At most 5 %; of few, three deviations more.
+        let most = f64::from(of) * 0.05 + if of < 1000 { 3.0 * (f64::from(of) * 0.0475).sqrt() } else { 0.0 };
+        assert!(
+            f64::from(it.claims) <= most,
+            "{name}, seed {seed}: {} of {of} claim what is not there",
+            it.claims
+        );
     }
 }
 
 #[test]
-fn large_effects_are_seen_but_never_in_single_trials() {
+fn comparisons_see_large_effects_but_never_in_single_trials() {
     for number in SHARE {
         let (name, system, how) = CASES[number];
         let it = Tally::of(system, how, 1.5, 4, 300 + number as u64);
         let single = how.base + how.run == 2 && !how.by_time;
-        println!("{name}: half as long again is seen in {} of 4", it.seen);
         assert_eq!(it.seen, if single { 0 } else { 4 }, "{name}");
         assert!(!single || it.claims == 0, "nothing tells how far single trials are apart");
     }
-}
-
-#[test]
-#[ignore = "takes minutes: a thousand comparisons of each kind"]
-fn a_thousand_comparisons() {
-    println!("{HEADING}");
-    let mut wrong = Vec::new();
-    for (number, (name, system, how)) in CASES.into_iter().enumerate() {
-        let it = Tally::of(system, how, 1.0, 1000, 500 + number as u64);
-        println!("{}", line(name, &it));
-        if it.claims > 50 {
-            wrong.push(format!("{name}: {} of 1000 false alarms", it.claims));
-        }
-    }
-    println!("\npower: share of 300 comparisons that call p99 higher, %   +5 %  +10 %  +20 %");
+    let Some(rounds) = rounds() else { return };
+    println!("power: share of comparisons that call p99 higher, %         +5 %  +10 %  +20 %");
     for (number, (name, system, how)) in CASES.into_iter().enumerate() {
         let power = [1.05, 1.1, 1.2].map(|slow| {
-            let it = Tally::of(system, how, slow, 300, 900 + number as u64);
+            let it = Tally::of(system, how, slow, rounds.div_ceil(3), 900 + number as u64);
             format!("{:>7.0}", 100.0 * f64::from(it.seen) / f64::from(it.of))
         });
         println!("{name:<55} {}", power.concat());
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
