@@ -3,7 +3,7 @@
 use crate::finding::{self, TrialFacts, samples};
 use crate::repeats::{self, Compared};
 use model::matrix::{Against, Estimate, Figure, Hop, Matrix, NotApplied, Placement, Row, Trial};
-use model::plan::{AttachedRole, Experiment, Kind, Limits, LoadModel, Node, Setup};
+use model::plan::{AttachedRole, Experiment, Kind, Limits, Node, Setup};
 use model::{EventKind, LogEvent, Nanos, Summary};
 
 /// In the order in which they are shown.
@@ -96,10 +96,7 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
 
 /// Clients, or how much may be in flight.
 pub fn clients(setup: &Setup) -> u32 {
-    match setup.load.model {
-        LoadModel::Closed { clients, .. } => clients,
-        LoadModel::Open { max_in_flight, .. } => max_in_flight,
-    }
+    setup.load.model.clients()
 }
 
 fn hop(node: &Node) -> Hop {
@@ -108,6 +105,7 @@ fn hop(node: &Node) -> Hop {
         Kind::PgBouncer(it) => ("PgBouncer", Some(it.mode), Some(it.size), Some(node.entrance)),
         Kind::Odyssey(it) => ("Odyssey", Some(it.mode), Some(it.size), Some(node.entrance)),
         Kind::HaProxy(it) => ("HAProxy", None, it.maxconn, Some(node.entrance)),
+        Kind::Service(_) => ("service", None, None, Some(node.entrance)),
         Kind::Attached(it) => {
             let product = match it.role {
                 AttachedRole::Postgres => "PostgreSQL",

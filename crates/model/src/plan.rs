@@ -35,6 +35,9 @@ pub struct Cell {
 pub struct Setup {
     pub stack: Stack,
     pub dataset: Option<Dataset>,
+    /// Values that operations draw.
+    #[serde(default)]
+    pub feeds: Vec<Feed>,
     /// At least one.
     pub operations: Vec<Operation>,
     pub load: Load,
@@ -72,6 +75,7 @@ pub enum Kind {
     PgBouncer(PgBouncer),
     Odyssey(Odyssey),
     HaProxy(HaProxy),
+    Service(Service),
     /// Not ours: never started, stopped or limited.
     Attached(Attached),
 }
@@ -137,6 +141,24 @@ pub struct HaProxy {
     pub queue_timeout: Nanos,
     /// Health check by a connection every so often; none when `None`.
     pub check: Option<Nanos>,
+}
+
+/// An HTTP service: what it asks is behind it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Service {
+    /// The program and its arguments; a relative path is one from the directory of the experiment's file. Empty for a
+    /// service that is there already.
+    pub command: Vec<String>,
+    /// `http://host:port`, or `https://`: where one that is there is found. Ours is given an address.
+    pub url: Option<String>,
+    /// Beside `ADDRESS` and `DATABASE_URL`, which it is always given.
+    pub env: Vec<(String, String)>,
+    /// How many run, at least 1; a balancer stands before them when there are more.
+    pub copies: u32,
+    /// The path that answers 200 as soon as it is ready, such as `/health`.
+    pub ready: String,
+    /// The path that tells its threads and connections, as `services/README.md` says; `None` where there is none.
+    pub stats: Option<String>,
 }
 
 /// Where something that is not ours is found. Credentials come from the environment, never from the file.
@@ -278,11 +300,162 @@ pub enum Generator {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
     pub name: String,
+    /// Relative to the other operations'.
     pub weight: u32,
-    /// A script in pgbench's language.
-    pub script: String,
-    /// Where the script stood: the file, if it was one.
-    pub origin: Option<PathBuf>,
+    /// So many a second, where the mix is made of rates: `weight` follows from it.
+    #[serde(default)]
+    pub rate: Option<f64>,
+    /// The feed that it draws a row of: its columns are variables.
+    #[serde(default)]
+    pub feed: Option<String>,
+    pub work: Work,
+}
+
+/// What an operation does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    Script {
+        /// In pgbench's language.
+        text: String,
+        /// Where it stood: the file, if it was one.
+        origin: Option<PathBuf>,
+    },
+    /// Requests one after the other, at least one; the first that fails ends the operation.
+    Http(Vec<Step>),
+    /// Whole requests, out of the operation's feed.
+    Ammo,
+}
+
+impl Operation {
+    /// A script of its own.
+    pub fn script(name: &str, weight: u32, text: &str) -> Operation {
+        let work = Work::Script { text: text.to_owned(), origin: None };
+        Operation { name: name.to_owned(), weight, rate: None, feed: None, work }
+    }
+
+    /// What it does, as its language has it: a script, or requests with their bodies.
+    pub fn text(&self) -> String {
+        match &self.work {
+            Work::Script { text, .. } => text.clone(),
+            Work::Http(steps) => steps.iter().map(Step::text).collect::<Vec<_>>().join("\n\n"),
+            Work::Ammo => self.feed.clone().unwrap_or_default(),
+        }
+    }
+}
+
+impl Step {
+    /// `POST /login`, and below it headers and body.
+    pub fn text(&self) -> String {
+        let mut lines = vec![format!("{} {}", self.method, self.target)];
+        lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}")));
+        match &self.body {
+            Some(Body::Text(it) | Body::Json(it)) => lines.push(it.clone()),
+            Some(Body::Form(fields)) => {
+                lines.extend(fields.iter().map(|(name, value)| format!("{name}={value}")))
+            }
+            None => {}
+        }
+        lines.join("\n")
+    }
+}
+
+/// One HTTP request. `${name}` stands for a variable in its target, headers and body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Of steps among several; its time is told by it.
+    pub name: Option<String>,
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// Path and query.
+    pub target: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Option<Body>,
+    /// The variable's name, and what it is taken from.
+    pub captures: Vec<(String, CaptureFrom)>,
+    pub expect: Expect,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// As it is.
+    Text(String),
+    /// `application/json`; variables stand within its texts, and are escaped there.
+    Json(String),
+    /// `application/x-www-form-urlencoded`.
+    Form(Vec<(String, String)>),
+}
+
+/// What of an answer becomes a variable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CaptureFrom {
+    /// A JSON pointer, RFC 6901: `/token`.
+    Json(String),
+    Header(String),
+    /// The first group of a regular expression, or all of what it finds.
+    Regex(String),
+}
+
+/// What an answer must be; any other is a failure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Expect {
+    /// First and last of each range; 200 to 399 when empty.
+    pub status: Vec<(u16, u16)>,
+    /// What its body holds somewhere.
+    pub contains: Option<String>,
+}
+
+/// Rows of values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Feed {
+    pub name: String,
+    pub source: FeedSource,
+    /// Names of the columns, where the source has none, or which of them are wanted.
+    pub columns: Option<Vec<String>>,
+    pub order: FeedOrder,
+    /// Which column of which table its values are found in, as `schema.table.column`: how much of the table it can touch
+    /// is told before the run.
+    pub of: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeedSource {
+    File {
+        path: PathBuf,
+        form: FeedForm,
+    },
+    /// Asked of PostgreSQL before the load begins; its columns' names are the feed's.
+    Query(String),
+}
+
+/// As `feed::Form` reads them; any of them may be packed by gzip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeedForm {
+    Csv,
+    Tsv,
+    JsonLines,
+    Uri,
+    UriPost,
+    Raw,
+    Access,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeedOrder {
+    #[default]
+    Sequential,
+    Shuffled,
+    Random,
+    Zipfian {
+        s: f64,
+    },
+    /// Each row once; the load ends when there is none left.
+    Once,
 }
 
 /// How the system is loaded.
@@ -319,4 +492,19 @@ pub enum LoadModel {
         /// Clients, each with one transaction at a time.
         max_in_flight: u32,
     },
+}
+
+impl LoadModel {
+    /// Transactions that can be under way at once: clients, or what may be in flight.
+    pub fn clients(&self) -> u32 {
+        match self {
+            LoadModel::Closed { clients, .. } => *clients,
+            LoadModel::Open { max_in_flight, .. } => *max_in_flight,
+        }
+    }
+
+    /// Arrivals do not wait for answers.
+    pub fn is_open(&self) -> bool {
+        matches!(self, LoadModel::Open { .. })
+    }
 }

@@ -141,12 +141,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
         entrance: Entrance::Tcp,
         limits: Limits { cpu: Some(cpu), ..Limits::default() },
     };
-    let operation = |number: usize| Operation {
-        name: format!("operation {number}"),
-        weight: 1,
-        script: "SELECT 1;".to_owned(),
-        origin: None,
-    };
+    let operation = |number: usize| Operation::script(&format!("operation {number}"), 1, "SELECT 1;");
     let setup = Setup {
         stack: Stack {
             nodes: vec![
@@ -156,6 +151,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
             generator: Limits::default(),
         },
         dataset: None,
+        feeds: Vec::new(),
         operations: (0..operations).map(operation).collect(),
         load: Load {
             model: LoadModel::Closed { clients: 10, think: Nanos::ZERO },

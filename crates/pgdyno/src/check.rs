@@ -242,6 +242,10 @@ fn node_words(node: &Node) -> String {
         Kind::HaProxy(it) => {
             ("HAProxy".to_owned(), it.maxconn.map(|it| format!("maxconn {it}")).into_iter().collect())
         }
+        Kind::Service(it) => {
+            let copies = (it.copies > 1).then(|| format!("{} copies", it.copies));
+            (it.url.clone().unwrap_or_else(|| node.name.clone()), copies.into_iter().collect())
+        }
         Kind::Attached(_) => (format!("{} (attached)", node.name), Vec::new()),
     };
     let facts: Vec<String> = facts.into_iter().chain(limits(&node.limits)).collect();

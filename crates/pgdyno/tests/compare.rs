@@ -63,11 +63,11 @@ impl Run {
         });
         let limits = Limits { cpu: self.cpu, ..Limits::default() };
         let node = Node { name: "postgres".into(), kind, entrance: Default::default(), limits };
-        let operation =
-            |name: &str| Operation { name: name.into(), weight: 1, script: "SELECT 1;".into(), origin: None };
+        let operation = |name: &str| Operation::script(name, 1, "SELECT 1;");
         let setup = Setup {
             stack: Stack { nodes: vec![node], generator: Limits::default() },
             dataset: None,
+            feeds: Vec::new(),
             operations: vec![operation("read"), operation("write")],
             load: Load {
                 model: LoadModel::Closed { clients: 8, think: Nanos::ZERO },

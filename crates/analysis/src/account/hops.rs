@@ -104,6 +104,7 @@ fn of_trial(setup: &Setup, processors: Option<f64>, it: &Passage<'_>) -> Vec<Hop
             Role::PgBouncer => (gauge(samples::PGBOUNCER_SV_ACTIVE), gauge(samples::PGBOUNCER_CL_WAITING)),
             Role::Odyssey => (gauge(samples::ODYSSEY_SV_ACTIVE), None),
             Role::Balancer => (None, gauge(samples::HAPROXY_QCUR)),
+            Role::Service => (None, None),
         };
         inside.push(match (place, role(node)) {
             (_, Role::Postgres) if at_work.is_some() => at_work,
@@ -140,6 +141,7 @@ enum Role {
     PgBouncer,
     Odyssey,
     Balancer,
+    Service,
 }
 
 fn role(node: &Node) -> Role {
@@ -148,6 +150,7 @@ fn role(node: &Node) -> Role {
         Kind::PgBouncer(_) => Role::PgBouncer,
         Kind::Odyssey(_) => Role::Odyssey,
         Kind::HaProxy(_) => Role::Balancer,
+        Kind::Service(_) => Role::Service,
         Kind::Attached(it) => match it.role {
             AttachedRole::Postgres => Role::Postgres,
             AttachedRole::PgBouncer => Role::PgBouncer,

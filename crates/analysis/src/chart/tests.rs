@@ -6,12 +6,7 @@ const OPERATIONS: [&str; 2] = ["read", "write"];
 
 fn charting(word: &str, lasting: u64) -> Charting {
     let mut setup = fixture::setup(word);
-    let operation = |name: &str| model::plan::Operation {
-        name: name.to_owned(),
-        weight: 1,
-        script: String::new(),
-        origin: None,
-    };
+    let operation = |name: &str| model::plan::Operation::script(name, 1, "");
     setup.operations = OPERATIONS.map(operation).to_vec();
     Charting::new(&setup, Some(2.0), Nanos::from_secs(lasting))
 }

@@ -118,7 +118,7 @@ fn lines(experiment: &Experiment, stand: Stand<'_>, cell: usize) -> Vec<Line> {
     all.load(setup);
     for it in &setup.operations {
         let path = format!("operations.{}", it.name);
-        all.push(Subject::Operation, format!("{path}.script"), it.script.trim());
+        all.push(Subject::Operation, format!("{path}.script"), it.text().trim());
         all.push(Subject::Operation, format!("{path}.weight"), it.weight);
     }
     all.push(Subject::Generator, "pgdyno".into(), stand.program);
@@ -162,6 +162,7 @@ impl Lines {
             Kind::PgBouncer(_) => "pgbouncer",
             Kind::Odyssey(_) => "odyssey",
             Kind::HaProxy(_) => "haproxy",
+            Kind::Service(_) => "service",
             Kind::Attached(_) => "attached",
         };
         let is_server = matches!(it.kind, Kind::Postgres(_));
@@ -202,6 +203,12 @@ impl Lines {
                 self.some(set, at("maxconn"), it.maxconn);
                 self.push(set, at("queue_timeout"), time(it.queue_timeout));
                 self.some(set, at("check"), it.check.map(time));
+            }
+            Kind::Service(it) => {
+                self.push(set, at("command"), it.command.join(" "));
+                self.some(Subject::Transport, at("url"), it.url.as_ref());
+                self.push(set, at("copies"), it.copies);
+                settings = &it.env;
             }
             Kind::Attached(Attached { dsn, admin, role }) => {
                 let role = match role {
@@ -379,12 +386,7 @@ mod tests {
         let mut one = experiment(&["direct"], None);
         let setup = &mut one.cells[0].setup;
         setup.stack.nodes.insert(0, pooler(PoolMode::Session, 20));
-        setup.operations.push(Operation {
-            name: "pay".into(),
-            weight: 1,
-            script: "SELECT 1;".into(),
-            origin: None,
-        });
+        setup.operations.push(Operation::script("pay", 1, "SELECT 1;"));
         let mut other = one.clone();
         let machine = vec![("kernel".to_owned(), "6.1".to_owned()), ("files".to_owned(), "1024".to_owned())];
         let (mut machine_after, mut node_after) = (machine.clone(), node("15.18", &[], &[0]));

@@ -50,6 +50,7 @@ pub fn setup(word: &str) -> Setup {
     Setup {
         stack: Stack { nodes: before.into_iter().chain([postgres]).collect(), generator: Limits::default() },
         dataset: None,
+        feeds: vec![],
         operations: vec![],
         load: Load {
             model: LoadModel::Closed { clients: 200, think: Nanos::ZERO },

@@ -24,7 +24,7 @@ mod trend;
 mod window;
 
 use arguments::Arguments;
-use model::plan::{LoadModel, Setup};
+use model::plan::Setup;
 pub use model::stop::{Difference, Fired};
 use model::{Interval, PerSecond, Tick};
 use std::fmt::Debug;
@@ -44,10 +44,7 @@ impl Scene {
     pub fn of(setup: &Setup) -> Scene {
         Scene {
             operations: setup.operations.iter().map(|it| it.name.clone()).collect(),
-            in_flight_max: match setup.load.model {
-                LoadModel::Closed { clients, .. } => clients,
-                LoadModel::Open { max_in_flight, .. } => max_in_flight,
-            },
+            in_flight_max: setup.load.model.clients(),
             connect_each: setup.load.connect_each,
         }
     }

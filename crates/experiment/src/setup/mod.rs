@@ -46,7 +46,15 @@ impl Maker<'_> {
         let (load, lasting) = self.load(&file.load);
         let operations = self.operations(file.operations.0, load.query_mode);
         self.through_poolers(&stack, &load, &operations);
-        let setup = Setup { stack, dataset, operations, load, objectives: file.objectives, stop: file.stop };
+        let setup = Setup {
+            stack,
+            dataset,
+            feeds: Vec::new(),
+            operations,
+            load,
+            objectives: file.objectives,
+            stop: file.stop,
+        };
         let Request { grammars, .. } = *self.request;
         for (i, it) in setup.objectives.iter().enumerate() {
             self.foreign("objectives", i, it, (grammars.objective)(it, &setup));

@@ -3,7 +3,7 @@
 use super::Maker;
 use crate::file;
 use crate::mistake::{Source, Span, quote};
-use model::plan::Operation;
+use model::plan::{Operation, Work};
 use model::summary::QueryMode;
 
 /// As pgbench has it.
@@ -74,7 +74,7 @@ impl Maker<'_> {
                 (String::new(), None)
             }
         };
-        Operation { name, weight, script, origin }
+        Operation { name, weight, rate: None, feed: None, work: Work::Script { text: script, origin } }
     }
 
     fn script(&mut self, span: &Span, text: &str, mode: QueryMode) {

@@ -410,7 +410,7 @@ impl Maker<'_> {
             self.tell("load.query_mode", found, any_of(&ways));
         }
         if it.mode == PoolMode::Statement {
-            for operation in operations.iter().filter(|it| super::operations::begins_transaction(&it.script))
+            for operation in operations.iter().filter(|it| super::operations::begins_transaction(&it.text()))
             {
                 let found =
                     format!("{} begins a transaction, which statement mode refuses", quote(&operation.name));

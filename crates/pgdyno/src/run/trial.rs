@@ -190,6 +190,7 @@ pub fn kind(it: &Kind) -> &'static str {
         Kind::PgBouncer(_) => "pgbouncer",
         Kind::Odyssey(_) => "odyssey",
         Kind::HaProxy(_) => "haproxy",
+        Kind::Service(_) => "service",
         Kind::Attached(_) => "attached",
     }
 }

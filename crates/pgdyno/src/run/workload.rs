@@ -6,7 +6,7 @@ use crate::voice::Trouble;
 use load::random::Seeds;
 use load::script::{self, Program, Source};
 use load::{Initial, Plan, Seeding, Workload, driver, schedule};
-use model::plan::{Load, LoadModel, Setup};
+use model::plan::{Load, LoadModel, Operation, Setup};
 use model::summary;
 use model::{Nanos, Schedule};
 use stack::ask::{self, Target};
@@ -80,28 +80,21 @@ pub fn prepare(
 
 /// How many clients there are at most.
 pub fn clients(load: &Load) -> u32 {
-    match load.model {
-        LoadModel::Closed { clients, .. } => clients,
-        LoadModel::Open { max_in_flight, .. } => max_in_flight,
-    }
+    load.model.clients()
 }
 
 /// The mix, in the order in which intervals have it.
 pub fn operations(setup: &Setup) -> Vec<summary::Script> {
-    let script = |it: &model::plan::Operation| summary::Script {
-        name: it.name.clone(),
-        weight: it.weight,
-        commands: Vec::new(),
-    };
+    let script =
+        |it: &Operation| summary::Script { name: it.name.clone(), weight: it.weight, commands: Vec::new() };
     setup.operations.iter().map(script).collect()
 }
 
 fn compile(setup: &Setup, variables: &[(&str, i64)]) -> Result<Program, Trouble> {
-    let sources: Vec<Source> = setup
-        .operations
-        .iter()
-        .map(|it| Source { name: &it.name, text: &it.script, weight: it.weight })
-        .collect();
+    let texts: Vec<String> = setup.operations.iter().map(Operation::text).collect();
+    let operations = setup.operations.iter().zip(&texts);
+    let sources: Vec<Source> =
+        operations.map(|(it, text)| Source { name: &it.name, text, weight: it.weight }).collect();
     let predefined: Vec<&str> = variables.iter().map(|it| it.0).collect();
     script::parse(&sources, ready::mode(setup.load.query_mode), false, &predefined).map_err(|mistakes| {
         Trouble::new(mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))

@@ -118,12 +118,8 @@ mod tests {
             ("/runs/a", None, Some(Place::Page(name("a")))),
             ("/runs/%D0%B6%20x", None, Some(Place::Page(name("ж x")))),
             ("/runs/a/document", None, Some(Place::Document(name("a")))),
-            ("/runs/a/events", None, Some(Place::Events { name: name("a"), since: None })),
-            (
-                "/runs/a/events",
-                Some("since=1-2"),
-                Some(Place::Events { name: name("a"), since: Some(name("1-2")) }),
-            ),
+            ("/runs/a/events", None, Some(Place::Events(name("a")))),
+            ("/runs/a/events", Some("since=1-2"), Some(Place::Events(name("a")))),
             ("/runs/a/stop", None, Some(Place::Stop(name("a")))),
             ("/runs/a/report.html", None, Some(Place::Report(name("a")))),
             (

@@ -333,6 +333,7 @@ fn what(it: &Running) -> String {
         Kind::PgBouncer(_) => "PgBouncer",
         Kind::Odyssey(_) => "Odyssey",
         Kind::HaProxy(_) => "HAProxy",
+        Kind::Service(_) => "service",
         Kind::Attached(it) => match it.role {
             AttachedRole::Postgres => "PostgreSQL",
             AttachedRole::PgBouncer => "PgBouncer",

@@ -70,14 +70,14 @@ fn mix(all: &[Operation]) -> String {
 
 /// Every script once.
 fn scripts(setups: &[&Setup]) -> Vec<Block> {
-    let mut seen: Vec<(&str, &str)> = Vec::new();
+    let mut seen: Vec<(&str, String)> = Vec::new();
     for it in setups.iter().flat_map(|it| &it.operations) {
-        let script = (it.name.as_str(), it.script.as_str());
+        let script = (it.name.as_str(), it.text());
         if !seen.contains(&script) {
             seen.push(script);
         }
     }
-    let block = |(name, text): (&str, &str)| Block::Code {
+    let block = |(name, text): (&str, String)| Block::Code {
         name: name.to_owned(),
         text: text.trim_end().to_owned(),
         folded: true,

@@ -41,7 +41,7 @@ impl Found {
             }
             Kind::Attached(_) => return Ok(Found::Attached),
             Kind::PgBouncer(it) => it.version,
-            Kind::Odyssey(_) | Kind::HaProxy(_) => None,
+            Kind::Odyssey(_) | Kind::HaProxy(_) | Kind::Service(_) => None,
         };
         let component = component::of(&node.kind).expect("the table has every kind that we start");
         Ok(Found::Program(programs.find(component.names(), least)?))

@@ -105,6 +105,7 @@ impl Point {
             plan::Kind::PgBouncer(_) => Kind::PgBouncer,
             plan::Kind::Odyssey(_) => Kind::Odyssey,
             plan::Kind::HaProxy(_) => Kind::HaProxy,
+            plan::Kind::Service(_) => Kind::Service,
             plan::Kind::Attached(it) => match it.role {
                 AttachedRole::Postgres => Kind::Postgres,
                 AttachedRole::PgBouncer => Kind::PgBouncer,

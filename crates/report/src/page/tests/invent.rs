@@ -12,7 +12,7 @@ use model::matrix::{
 use model::objective::{Judged, Tally, Unit, Verdict as Kept};
 use model::plan::{
     Cache, Cell, Content, Dataset, Entrance, Experiment, Kind, Limits, Load, LoadModel, Node, Operation,
-    PgBouncer, PoolMode, Postgres, Setup, Stack,
+    PgBouncer, PoolMode, Postgres, Setup, Stack, Work,
 };
 use model::summary::{Doubt, Failure, FailureClass, QueryMode};
 use model::{EventKind, Nanos, PerSecond};
@@ -41,12 +41,7 @@ fn pooler() -> Node {
 
 fn setup(pooled: bool) -> Setup {
     let nodes = if pooled { vec![pooler(), postgres()] } else { vec![postgres()] };
-    let operation = |name: &str, weight, script: &str| Operation {
-        name: name.into(),
-        weight,
-        script: script.into(),
-        origin: None,
-    };
+    let operation = Operation::script;
     Setup {
         stack: Stack { nodes, generator: Limits { cpus: vec![1], ..Limits::default() } },
         dataset: Some(Dataset {
@@ -54,6 +49,7 @@ fn setup(pooled: bool) -> Setup {
             content: Content::Tickets { rows: 1_000_000 },
             cache: Cache::Warm,
         }),
+        feeds: vec![],
         operations: vec![
             operation("read", 9, "SELECT 1;\n"),
             operation("write", 1, "UPDATE t SET x = x + 1;\n"),
@@ -372,7 +368,7 @@ pub fn hostile() -> Account {
     it.experiment.name = text();
     for cell in &mut it.experiment.cells {
         cell.setup.operations[0].name = text();
-        cell.setup.operations[0].script = text();
+        cell.setup.operations[0].work = Work::Script { text: text(), origin: None };
         cell.setup.objectives[0] = text();
         cell.setup.stop[0] = text();
     }
