@@ -25,13 +25,11 @@ fn read<'a>(method: Method, pieces: impl IntoIterator<Item = &'a [u8]>) -> Strin
     };
     for piece in pieces {
         let mut input = piece;
-        loop {
-            match channel.receive(&mut input) {
-                Ok(Event::More) => break,
-                Ok(Event::Opened) => unreachable!("there is no handshake"),
-                Ok(Event::Response(it)) => return told(&channel, it),
-                Err(error) => return format!("{error:?}"),
-            }
+        match channel.receive(&mut input) {
+            Ok(Event::More) => {}
+            Ok(Event::Opened) => unreachable!("there is no handshake"),
+            Ok(Event::Response(it)) => return told(&channel, it),
+            Err(error) => return format!("{error:?}"),
         }
         assert!(input.is_empty(), "everything was taken");
     }

@@ -212,6 +212,9 @@ impl<R: Recorder> Shard<R> {
     /// connection: if the first had not left, or if it may be asked twice (RFC 9112, section 9.3.1).
     pub(super) fn web_broken(&mut self, now: Nanos, w: usize, code: Code, words: &str) {
         let web = &self.webs[w];
+        if matches!(web.state, Standing::Closed | Standing::Waiting) {
+            return;
+        }
         let met_the_end = web.state == Standing::Open && web.served && !web.channel.reader().has_begun();
         let request = match self.called(web.client) {
             Some(it) if it == w => {

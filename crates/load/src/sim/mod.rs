@@ -364,7 +364,7 @@ impl<'a, R: Recorder> Run<'a, R> {
             Some(pause) => {
                 for byte in bytes {
                     self.plan(at, What::ToClient(link, vec![byte]));
-                    at = at + pause;
+                    at += pause;
                 }
             }
         }

@@ -67,7 +67,9 @@ pub fn prepare_for(
     let threads = u16::try_from(options.threads).map_err(|_| {
         Trouble::new(format!("{} threads are too many", options.threads)).hint("use fewer, as in -j 2")
     })?;
-    measure::allow_files(options.clients, threads)?;
+    // io_uring keeps a place for each connection that there could be.
+    let connections = options.clients.saturating_mul(1 + asked.services.len() as u32);
+    measure::allow_files(connections, threads)?;
     let (seeds, samples) = seeding(options, &program, scale, seed);
     let schedule = match &options.pace {
         Pace::Closed { think } => Schedule::Closed { think: *think },
