@@ -352,7 +352,7 @@ impl Step {
         match &self.body {
             Some(Body::Text(it) | Body::Json(it)) => lines.push(it.clone()),
             Some(Body::Form(fields)) => {
-                lines.extend(fields.iter().map(|(name, value)| format!("{name}={value}")))
+                lines.extend(fields.iter().map(|(name, value)| format!("{name}={value}")));
             }
             None => {}
         }
