@@ -14,7 +14,7 @@ use model::account;
 use model::comparison::{Dated, Source};
 use report::lang::Lang;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Shows the runs of one experiment in the order of time, and where their figures changed
@@ -97,7 +97,7 @@ fn show(args: &Args) -> Result<(), Trouble> {
     print(&told(&page, args.format, lang, &json!({ "history": history })))
 }
 
-fn read(path: &PathBuf) -> Result<Read, Trouble> {
+fn read(path: &Path) -> Result<Read, Trouble> {
     let reading = Reading::of(path)?;
     let mut trials = vec![Vec::new(); reading.experiment.cells.len()];
     let mut server = None;

@@ -172,7 +172,7 @@ mod tests {
         for family in told.lines().filter_map(|it| it.strip_prefix("# TYPE ")) {
             match family.split_once(' ').expect("a name and its type") {
                 (name, "histogram") => {
-                    known.extend(["_bucket", "_sum", "_count"].map(|it| format!("{name}{it}")))
+                    known.extend(["_bucket", "_sum", "_count"].map(|it| format!("{name}{it}")));
                 }
                 (name, _) => drop(known.insert(name.to_owned())),
             }
