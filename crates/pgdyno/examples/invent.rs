@@ -259,7 +259,7 @@ impl Chance {
             push("postgres", "pg_statement_time", id, 0.02 * so_far);
             push("postgres", "pg_statement_rows", id, 100.0 * so_far);
         }
-        if second % 10 == 0 {
+        if second.is_multiple_of(10) {
             push("postgres", "pg_statement_text", "11 SELECT $1", 0.0);
             push("postgres", "pg_statement_text", "12 UPDATE t SET v = $1 WHERE id = $2", 0.0);
         }
