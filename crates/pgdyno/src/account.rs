@@ -12,7 +12,7 @@ use model::Nanos;
 use model::account::{About, Account, CellAccount, NodeAccount, RunState, Stand, TrialAccount};
 use model::matrix;
 use model::objective::Judged;
-use model::plan::{Experiment, Limits};
+use model::plan::{Experiment, Limits, Node};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
@@ -116,37 +116,29 @@ fn trial(experiment: &Experiment, notes: &[store::Note], it: Stored) -> TrialAcc
     }
 }
 
-/// The machine, and every node that a trial had, once per configuration.
+/// The machine, and every node that a trial had. One that was started anew from the same plan is the same: only ports and
+/// directories differ in its configuration.
 pub fn stand(reading: &Reading) -> Stand {
     let mut nodes: Vec<NodeAccount> = Vec::new();
+    let mut plans: Vec<Option<&Node>> = Vec::new();
     for it in &reading.trials {
         let cell = it.recorded.trial.cell as usize;
         for node in &it.recorded.trial.nodes {
-            let account = NodeAccount {
-                name: node.name.clone(),
-                kind: node.kind.clone(),
-                version: node.version.clone(),
-                program: node.program.clone(),
-                entrance: node.entrance.clone(),
-                limits: Limits::deserialize(&node.limits).unwrap_or_default(),
-                not_applied: node.not_applied.clone(),
-                cells: Vec::new(),
-                configuration: node
-                    .configuration
-                    .iter()
-                    .map(|it| (it.name.clone(), it.text.clone()))
-                    .collect(),
+            let plan =
+                reading.experiment.cells[cell].setup.stack.nodes.iter().find(|it| it.name == node.name);
+            let same = |(known, planned): (&NodeAccount, &Option<&Node>)| {
+                *planned == plan
+                    && (&known.name, &known.version, &known.program)
+                        == (&node.name, &node.version, &node.program)
+                    && known.not_applied == node.not_applied
             };
-            let same = |it: &&mut NodeAccount| NodeAccount { cells: Vec::new(), ..(**it).clone() } == account;
-            let known = match nodes.iter_mut().find(same) {
-                Some(known) => known,
-                None => {
-                    nodes.push(account);
-                    nodes.last_mut().expect("it was pushed")
-                }
-            };
-            if !known.cells.contains(&cell) {
-                known.cells.push(cell);
+            let known = nodes.iter().zip(&plans).position(same).unwrap_or_else(|| {
+                nodes.push(account_of(node));
+                plans.push(plan);
+                nodes.len() - 1
+            });
+            if !nodes[known].cells.contains(&cell) {
+                nodes[known].cells.push(cell);
             }
         }
     }
@@ -156,6 +148,20 @@ pub fn stand(reading: &Reading) -> Stand {
         _ => Vec::new(),
     };
     Stand { machine, nodes }
+}
+
+fn account_of(it: &store::Node) -> NodeAccount {
+    NodeAccount {
+        name: it.name.clone(),
+        kind: it.kind.clone(),
+        version: it.version.clone(),
+        program: it.program.clone(),
+        entrance: it.entrance.clone(),
+        limits: Limits::deserialize(&it.limits).unwrap_or_default(),
+        not_applied: it.not_applied.clone(),
+        cells: Vec::new(),
+        configuration: it.configuration.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
+    }
 }
 
 /// A plain value as text; what is nested stays JSON, what is not known is left out.

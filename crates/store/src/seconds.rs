@@ -50,36 +50,44 @@ impl Run {
     }
 
     /// Gives every sample of these series to `each`, in the order in which they were told.
-    pub fn each_sample(&self, trial: TrialId, series: &[&str], mut each: impl FnMut(Sample)) -> Result<()> {
+    pub fn each_sample(
+        &self,
+        trial: TrialId,
+        series: &[&'static str],
+        mut each: impl FnMut(Sample),
+    ) -> Result<()> {
         struct Known {
             node: String,
-            series: String,
+            series: &'static str,
             label: String,
         }
         let sql = "SELECT id, node, series, label FROM series ORDER BY id";
         let rows = self.all(sql, [], |row| {
-            let known = Known { node: row.get(1)?, series: row.get(2)?, label: row.get(3)? };
-            Ok((row.get::<_, i64>(0)?, known))
+            let name: String = row.get(2)?;
+            let series = series.iter().find(|it| **it == name).copied();
+            Ok((row.get::<_, i64>(0)?, series, row.get(1)?, row.get(3)?))
         })?;
         let mut known: Vec<Option<Known>> = Vec::new();
-        for (id, it) in rows {
-            let id = usize::try_from(id).map_err(|_| self.damaged("a series without a number"))?;
-            if series.contains(&it.series.as_str()) && id < 1 << 20 {
-                known.resize_with(known.len().max(id + 1), || None);
-                known[id] = Some(it);
-            }
+        for (id, series, node, label) in rows {
+            let id = usize::try_from(id).ok().filter(|it| *it < 1 << 20);
+            let id = id.ok_or_else(|| self.damaged("a series of no number"))?;
+            known.resize_with(known.len().max(id + 1), || None);
+            known[id] = series.map(|series| Known { node, series, label });
         }
-        let sql = "SELECT m.at_ns, v.series, v.value FROM moment m CROSS JOIN sample v ON v.moment = m.id
-                   WHERE m.trial = ? ORDER BY m.id, v.number";
+        let sql = "SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM moment WHERE trial = ?";
+        let (first, last): (i64, i64) = self.one(sql, [trial.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        // Moments of one trial follow one another: in the order in which they lie nothing is to be sorted.
+        let sql = "SELECT m.at_ns, v.series, v.value FROM moment m NOT INDEXED CROSS JOIN sample v ON v.moment = m.id
+                   WHERE m.id BETWEEN ? AND ? AND m.trial = ? ORDER BY m.id, v.number";
         let text = |it: &String| Cow::Owned(it.clone());
-        self.for_each(sql, [trial.0], |row| {
+        self.for_each(sql, (first, last, trial.0), |row| {
             let id: i64 = row.get(1)?;
             let it = usize::try_from(id).ok().and_then(|it| known.get(it)).and_then(Option::as_ref);
             if let Some(it) = it {
                 each(Sample {
                     at: Nanos(unbits(row.get(0)?)),
                     node: text(&it.node),
-                    series: text(&it.series),
+                    series: Cow::Borrowed(it.series),
                     label: text(&it.label),
                     // SQLite keeps NaN as NULL.
                     value: row.get::<_, Option<f64>>(2)?.unwrap_or(f64::NAN),

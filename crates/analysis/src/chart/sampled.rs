@@ -161,11 +161,12 @@ impl Sampled {
         for part in [&it.node, "\0", &it.series, "\0", &it.label] {
             self.key.push_str(part);
         }
-        if !self.sources.contains_key(&self.key) {
+        let Some(known) = self.sources.get_mut(&self.key) else {
             let source = self.source(it);
             self.sources.insert(self.key.clone(), source);
-        }
-        let Some(Some(source)) = self.sources.get_mut(&self.key) else { return };
+            return self.push(it);
+        };
+        let Some(source) = known else { return };
         let at = it.at.as_secs_f64();
         let line = source.line.map(|it| &mut self.lines[it]);
         if line.as_ref().is_some_and(|it| ROWS[it.row].how == How::Counter) {

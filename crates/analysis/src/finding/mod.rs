@@ -18,7 +18,7 @@ use model::matrix::{NotApplied, Status};
 use model::plan::{Experiment, Kind, LoadModel, Node, Setup};
 use model::{LogEvent, Nanos, Sample, Summary, Tick};
 pub(crate) use queue::busy;
-pub use samples::{SERIES, left, throttled};
+pub use samples::{Kept, SERIES, left, throttled};
 
 /// What is known of one trial.
 #[derive(Clone, Debug)]

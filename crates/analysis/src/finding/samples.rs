@@ -45,6 +45,89 @@ pub const SERIES: &[&str] = &[
     PROCESS_CPU[1],
 ];
 
+/// Trials of more seconds are long.
+const LONG: u64 = 600;
+/// Asked ten times a second.
+const OFTEN: [&str; 2] = [PG_SESSIONS, PG_WAITS];
+
+/// Samples that facts are read from. Of a long trial, what is asked ten times a second becomes one moment per second with
+/// the mean of its moments: an hour has 700,000 of them.
+#[derive(Debug)]
+pub struct Kept {
+    is_long: bool,
+    samples: Vec<Sample>,
+    open: Vec<Stretch>,
+}
+
+/// One second of one series of a node.
+#[derive(Debug)]
+struct Stretch {
+    node: String,
+    series: &'static str,
+    second: u64,
+    /// The last moment, and how many there were.
+    at: Nanos,
+    moments: u32,
+    sums: Vec<(String, f64)>,
+}
+
+impl Kept {
+    pub fn new(seconds: u64) -> Kept {
+        Kept { is_long: seconds > LONG, samples: Vec::new(), open: Vec::new() }
+    }
+
+    /// In the order of time by node and series. Those of other series are left out.
+    pub fn push(&mut self, it: Sample) {
+        let often = OFTEN.into_iter().find(|series| it.series == *series);
+        let Some(series) = often.filter(|_| self.is_long && it.at > Nanos::ZERO) else {
+            if SERIES.contains(&&*it.series) {
+                self.samples.push(it);
+            }
+            return;
+        };
+        let second = it.at.0 / Nanos::from_secs(1).0;
+        let known = self.open.iter().position(|open| open.series == series && open.node == it.node);
+        let known = known.unwrap_or_else(|| {
+            let node = it.node.to_string();
+            self.open.push(Stretch { node, series, second, at: Nanos::ZERO, moments: 0, sums: Vec::new() });
+            self.open.len() - 1
+        });
+        let open = &mut self.open[known];
+        if open.second != second {
+            self.samples.extend(open.close(second));
+        }
+        open.moments += u32::from(open.at != it.at);
+        open.at = it.at;
+        match open.sums.iter_mut().find(|sum| sum.0 == it.label) {
+            Some(sum) => sum.1 += it.value,
+            None => open.sums.push((it.label.into_owned(), it.value)),
+        }
+    }
+
+    pub fn finish(mut self) -> Vec<Sample> {
+        for mut it in self.open {
+            self.samples.extend(it.close(0));
+        }
+        self.samples
+    }
+}
+
+impl Stretch {
+    /// What it was; the next one begins.
+    fn close(&mut self, second: u64) -> Vec<Sample> {
+        let (at, moments) = (self.at, f64::from(std::mem::take(&mut self.moments)));
+        self.second = second;
+        let sample = |(label, sum): (String, f64)| Sample {
+            at,
+            node: self.node.clone().into(),
+            series: self.series.into(),
+            label: label.into(),
+            value: sum / moments,
+        };
+        self.sums.drain(..).map(sample).collect()
+    }
+}
+
 /// Clients that a pooler still held when it was last asked after the window, by node; those without any are left out.
 /// Odyssey's console does not tell.
 pub fn left(samples: &[Sample], window: Nanos) -> Vec<(String, u64)> {
@@ -124,6 +207,33 @@ mod tests {
     fn sample(second: u64, series: &'static str, label: &'static str, value: f64) -> Sample {
         let (at, node) = (Nanos::from_secs(second), "n".into());
         Sample { at, node, series: series.into(), label: label.into(), value }
+    }
+
+    #[test]
+    fn long_trials_keep_means_of_seconds() {
+        let often = |millis, label, value| Sample {
+            at: Nanos::from_millis(millis),
+            ..sample(0, PG_SESSIONS, label, value)
+        };
+        let told = [
+            often(100, "active", 4.0),
+            often(200, "active", 2.0),
+            often(200, "idle", 3.0),
+            often(1100, "active", 5.0),
+            sample(1, HOST_CPU, "user", 9.0),
+            sample(1, PG_USED, "", 9.0),
+        ];
+        let kept = |seconds| {
+            let mut kept = Kept::new(seconds);
+            told.iter().for_each(|it| kept.push(it.clone()));
+            let it = |it: &Sample| (it.at.0 / 1_000_000, it.label.to_string(), it.value);
+            kept.finish().iter().map(it).collect::<Vec<_>>()
+        };
+        let row = |millis, label: &str, value| (millis, label.to_owned(), value);
+        let user = row(1000, "user", 9.0);
+        let (active, idle) = (row(200, "active", 3.0), row(200, "idle", 1.5));
+        assert_eq!(kept(601), [active, idle, user, row(1100, "active", 5.0)]);
+        assert_eq!(kept(600).len(), 5, "all of a short one");
     }
 
     #[test]

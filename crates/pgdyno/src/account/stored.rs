@@ -6,7 +6,7 @@ use crate::run::result::{FIRED, GENERATOR, MONITORING};
 use crate::voice::Trouble;
 use analysis::account::{self, Late, Statements};
 use analysis::chart::{self, Charting};
-use analysis::finding::{self, TrialFacts};
+use analysis::finding::{self, Kept, TrialFacts};
 use model::chart::Charts;
 use model::matrix::{self, NotApplied};
 use model::plan::{Experiment, LoadModel, Setup};
@@ -92,7 +92,7 @@ fn stored(
     // Half of the time goes into distributions, half into samples: each has a thread.
     let (loaded, sampled) = std::thread::scope(|scope| {
         let (path, of_samples) = (run.path(), charting());
-        let sampled = scope.spawn(move || samples(path, id, of_samples));
+        let sampled = scope.spawn(move || samples(path, id, whole as u64, of_samples));
         let mut loaded = Loaded {
             charting: charting(),
             together: Together::new(&run.shape(id).map_err(trouble)?),
@@ -185,24 +185,22 @@ struct Sampled {
 }
 
 /// With a connection of its own.
-fn samples(path: &Path, id: TrialId, mut charting: Charting) -> Result<Sampled, Trouble> {
+fn samples(path: &Path, id: TrialId, seconds: u64, mut charting: Charting) -> Result<Sampled, Trouble> {
     let trouble = |it: store::Error| Trouble::new(it.to_string());
     let run = Run::open(path).map_err(trouble)?;
-    let wanted: Vec<&str> =
+    let wanted: Vec<&'static str> =
         chart::SERIES.iter().chain(finding::SERIES).chain(&account::STATEMENTS).copied().collect();
-    let (mut samples, mut statements) = (Vec::new(), Statements::default());
+    let (mut kept, mut statements) = (Kept::new(seconds), Statements::default());
     run.each_sample(id, &wanted, |it| {
         if account::STATEMENTS.contains(&&*it.series) {
             statements.push(&it);
             return;
         }
         charting.samples(std::slice::from_ref(&it));
-        if finding::SERIES.contains(&&*it.series) {
-            samples.push(it);
-        }
+        kept.push(it);
     })
     .map_err(trouble)?;
-    Ok(Sampled { charting, samples, statements })
+    Ok(Sampled { charting, samples: kept.finish(), statements })
 }
 
 /// `text` as a limit's failure is written: `cpu is not limited: why`.
