@@ -15,6 +15,7 @@ pub mod live;
 pub mod matrix;
 pub mod objective;
 mod progress;
+pub mod reach;
 pub mod repeats;
 pub mod rule;
 pub mod strategy;

@@ -4,11 +4,13 @@
 //! its rows. Everything else is [`pack`]ed once, before the load begins. Nothing here opens a file, or knows who draws.
 
 mod ammo;
+mod distinct;
 mod index;
 mod mistake;
 mod pack;
 mod read;
 
+pub use distinct::distinct;
 pub use index::index;
 pub use mistake::Mistake;
 pub use pack::Packing;

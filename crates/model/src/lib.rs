@@ -14,6 +14,7 @@ mod measured;
 pub mod objective;
 pub mod observation;
 pub mod plan;
+pub mod reach;
 mod record;
 pub mod rows;
 mod schedule;
