@@ -308,6 +308,13 @@ pub struct Operation {
     /// The feed that it draws a row of: its columns are variables.
     #[serde(default)]
     pub feed: Option<String>,
+    /// Its own arrivals in the open model, in the schedule's grammar: it is no part of the mix then, and its weight is 0.
+    #[serde(default)]
+    pub schedule: Option<String>,
+    /// Variables that are computed before its requests, in this order: a name, and an expression as behind pgbench's
+    /// `\set`. Scripts have their own.
+    #[serde(default)]
+    pub sets: Vec<(String, String)>,
     pub work: Work,
 }
 
@@ -331,14 +338,27 @@ impl Operation {
     /// A script of its own.
     pub fn script(name: &str, weight: u32, text: &str) -> Operation {
         let work = Work::Script { text: text.to_owned(), origin: None };
-        Operation { name: name.to_owned(), weight, rate: None, feed: None, work }
+        Operation {
+            name: name.to_owned(),
+            weight,
+            rate: None,
+            feed: None,
+            schedule: None,
+            sets: Vec::new(),
+            work,
+        }
     }
 
     /// What it does, as its language has it: a script, or requests with their bodies.
     pub fn text(&self) -> String {
         match &self.work {
             Work::Script { text, .. } => text.clone(),
-            Work::Http(steps) => steps.iter().map(Step::text).collect::<Vec<_>>().join("\n\n"),
+            Work::Http(steps) => {
+                let sets: Vec<String> =
+                    self.sets.iter().map(|it| format!("\\set {} {}", it.0, it.1)).collect();
+                let sets = (!sets.is_empty()).then(|| sets.join("\n"));
+                sets.into_iter().chain(steps.iter().map(Step::text)).collect::<Vec<_>>().join("\n\n")
+            }
             Work::Ammo => self.feed.clone().unwrap_or_default(),
         }
     }
@@ -429,6 +449,8 @@ pub enum FeedSource {
     },
     /// Asked of PostgreSQL before the load begins; its columns' names are the feed's.
     Query(String),
+    /// What stands in the experiment's file itself: at least one row, a value by each of the feed's `columns`.
+    Rows(Vec<Vec<String>>),
 }
 
 /// As `feed::Form` reads them; any of them may be packed by gzip.
@@ -480,9 +502,18 @@ pub struct Load {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadModel {
-    Closed {
-        clients: u32,
-        think: Nanos,
+    /// So many clients from begin to end.
+    Closed { clients: u32, think: Nanos },
+    /// The closed model where it says more: how many users there are at a time, and how they behave.
+    Users {
+        /// One after the other, at least one; [`Load::duration`] is as long as all of them.
+        stages: Vec<Stage>,
+        /// From a transaction's end to the user's next one.
+        think: Think,
+        /// From one start to the same user's next one at least; the longer of both waits counts.
+        pacing: Option<Nanos>,
+        /// Transactions per second of all users together, above 0: a start waits for its turn.
+        rate_max: Option<f64>,
     },
     Open {
         /// In Yandex.Tank's grammar.
@@ -494,11 +525,43 @@ pub enum LoadModel {
     },
 }
 
+/// A time with so many users.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    pub users: u32,
+    /// Users per second, above 0, that come until there are so many, or that leave after their transaction where there
+    /// were more; all at once when `None`.
+    pub spawn_rate: Option<f64>,
+    /// Until the next stage begins: those that come or leave within it.
+    pub lasting: Nanos,
+}
+
+/// What a user's pause is drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Think {
+    Constant(Nanos),
+    Exponential {
+        mean: Nanos,
+    },
+    /// The exponential of a normal distribution whose mean is the median's logarithm.
+    LogNormal {
+        median: Nanos,
+        /// The normal distribution's standard deviation: 0.5 has 95 % of all between 0.38 and 2.7 medians.
+        sigma: f64,
+    },
+}
+
+impl Think {
+    pub const NONE: Think = Think::Constant(Nanos::ZERO);
+}
+
 impl LoadModel {
     /// Transactions that can be under way at once: clients, or what may be in flight.
     pub fn clients(&self) -> u32 {
         match self {
             LoadModel::Closed { clients, .. } => *clients,
+            LoadModel::Users { stages, .. } => stages.iter().map(|it| it.users).max().unwrap_or(1).max(1),
             LoadModel::Open { max_in_flight, .. } => *max_in_flight,
         }
     }

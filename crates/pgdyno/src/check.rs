@@ -6,7 +6,7 @@ use analysis::rule::Scene;
 use clap::Parser;
 use experiment::{Complaint, Grammars, Judged, Mistakes, Plan, Request};
 use load::{schedule, script};
-use model::plan::{Entrance, Kind, Limits, LoadModel, Node, Setup};
+use model::plan::{Entrance, Kind, Limits, LoadModel, Node, Setup, Stage, Think};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 use report::lang::{En, Lang};
@@ -280,6 +280,9 @@ fn load_words(setup: &Setup) -> String {
             };
             format!("closed, {clients} client{}{think}", plural(*clients as usize))
         }
+        LoadModel::Users { stages, think, pacing, rate_max } => {
+            users_words(stages, *think, *pacing, *rate_max)
+        }
         LoadModel::Open { schedule, arrivals, max_in_flight } => {
             let spacing = match arrivals {
                 Spacing::Even => "evenly spaced",
@@ -304,6 +307,30 @@ fn load_words(setup: &Setup) -> String {
         words += ", a connection each";
     }
     words
+}
+
+/// `closed, 1000 users at 50/s for 1m30s, then 500 for 1m00s, thinking 1s on average (exponential)`.
+fn users_words(stages: &[Stage], think: Think, pacing: Option<Nanos>, rate_max: Option<f64>) -> String {
+    let time = |it: Nanos| span(it.as_secs_f64());
+    let stage = |it: &Stage| {
+        let rate = it.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
+        match stages {
+            [_] => format!("{} user{}{rate}", it.users, plural(it.users as usize)),
+            _ => format!("{} user{}{rate} for {}", it.users, plural(it.users as usize), time(it.lasting)),
+        }
+    };
+    let mut parts = vec![format!("closed, {}", stages.iter().map(stage).collect::<Vec<_>>().join(", then "))];
+    parts.extend(match think {
+        Think::Constant(Nanos::ZERO) => None,
+        Think::Constant(it) => Some(format!("thinking {}", time(it))),
+        Think::Exponential { mean } => Some(format!("thinking {} on average (exponential)", time(mean))),
+        Think::LogNormal { median, sigma } => {
+            Some(format!("thinking {} at the median (log-normal, σ {sigma})", time(median)))
+        }
+    });
+    parts.extend(pacing.map(|it| format!("{} from start to start", time(it))));
+    parts.extend(rate_max.map(|it| format!("at most {it}/s")));
+    parts.join(", ")
 }
 
 /// `1h2m`, `3m20s`, `12s`, `0.5s`.

@@ -6,8 +6,8 @@ use super::Side;
 use model::account::NodeAccount;
 use model::comparison::{Difference, Subject};
 use model::plan::{
-    Attached, AttachedRole, Cache, Content, Entrance, Experiment, Kind, Limits, LoadModel, Node, PoolMode,
-    Setup,
+    Attached, AttachedRole, Cache, Content, Entrance, Experiment, Feed, FeedOrder, FeedSource, Kind, Limits,
+    LoadModel, Node, PoolMode, Setup, Stage, Think, Work,
 };
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
@@ -118,9 +118,25 @@ fn lines(experiment: &Experiment, stand: Stand<'_>, cell: usize) -> Vec<Line> {
     all.load(setup);
     for it in &setup.operations {
         let path = format!("operations.{}", it.name);
-        all.push(Subject::Operation, format!("{path}.script"), it.text().trim());
-        all.push(Subject::Operation, format!("{path}.weight"), it.weight);
+        let work = match it.work {
+            Work::Script { .. } => "script",
+            Work::Http(_) => "http",
+            Work::Ammo => "ammo",
+        };
+        all.push(Subject::Operation, format!("{path}.{work}"), it.text().trim());
+        match it.rate {
+            Some(rate) => all.push(Subject::Operation, format!("{path}.rate"), rate),
+            None => all.push(Subject::Operation, format!("{path}.weight"), it.weight),
+        }
+        all.some(Subject::Operation, format!("{path}.feed"), it.feed.as_ref());
+        all.some(Subject::Operation, format!("{path}.schedule"), it.schedule.as_ref());
+        if let Work::Http(steps) = &it.work {
+            // Who expects less finds less that has failed.
+            let expected: Vec<String> = steps.iter().map(|it| format!("{:?}", it.expect)).collect();
+            all.push(Subject::Operation, format!("{path}.expect"), expected.join("; "));
+        }
     }
+    setup.feeds.iter().for_each(|it| all.feed(it));
     all.push(Subject::Generator, "pgdyno".into(), stand.program);
     all.push(Subject::Objective, "objectives".into(), setup.objectives.join("; "));
     all.push(Subject::Objective, "stop".into(), setup.stop.join("; "));
@@ -286,6 +302,28 @@ impl Lines {
         }
     }
 
+    fn feed(&mut self, it: &Feed) {
+        let mut push = |key: &str, value: String| {
+            self.push(Subject::Operation, format!("feeds.{}.{key}", it.name), value)
+        };
+        match &it.source {
+            FeedSource::File { path, form } => push("file", format!("{} ({form:?})", path.display())),
+            FeedSource::Query(sql) => push("sql", sql.trim().to_owned()),
+            FeedSource::Rows(rows) => push("rows", format!("{rows:?}")),
+        }
+        let order = match it.order {
+            FeedOrder::Sequential => "sequential".to_owned(),
+            FeedOrder::Shuffled => "shuffled".to_owned(),
+            FeedOrder::Random => "random".to_owned(),
+            FeedOrder::Zipfian { s } => format!("zipfian({s})"),
+            FeedOrder::Once => "once".to_owned(),
+        };
+        push("order", order);
+        if let Some(it) = &it.columns {
+            push("columns", it.join(", "));
+        }
+    }
+
     fn load(&mut self, setup: &Setup) {
         let it = &setup.load;
         let mut push = |key: &str, value: String| self.push(Subject::Load, format!("load.{key}"), value);
@@ -294,6 +332,20 @@ impl Lines {
                 push("model", "closed".into());
                 push("clients", clients.to_string());
                 push("think", time(*think));
+            }
+            LoadModel::Users { stages, think, pacing, rate_max } => {
+                push("model", "closed".into());
+                match stages.as_slice() {
+                    [Stage { users, spawn_rate: None, .. }] => push("clients", users.to_string()),
+                    stages => push("users", stages.iter().map(stage).collect::<Vec<_>>().join(", ")),
+                }
+                push("think", thinking(*think));
+                if let Some(it) = pacing {
+                    push("pacing", time(*it));
+                }
+                if let Some(it) = rate_max {
+                    push("max_rate", it.to_string());
+                }
             }
             LoadModel::Open { schedule, arrivals, max_in_flight } => {
                 push("model", "open".into());
@@ -319,6 +371,21 @@ impl Lines {
             push("timeout", time(it));
         }
         push("max_tries", it.max_tries.to_string());
+    }
+}
+
+/// `1000 at 50/s for 90s`.
+fn stage(it: &Stage) -> String {
+    let rate = it.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
+    format!("{}{rate} for {}", it.users, time(it.lasting))
+}
+
+/// As an experiment file has it.
+fn thinking(it: Think) -> String {
+    match it {
+        Think::Constant(it) => time(it),
+        Think::Exponential { mean } => format!("exponential({})", time(mean)),
+        Think::LogNormal { median, sigma } => format!("lognormal({}, {sigma})", time(median)),
     }
 }
 

@@ -127,14 +127,16 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     found
 }
 
-/// What was sampled under the full load: all of a closed model's; of an open one the last third, towards which schedules
-/// grow. What holds up the end of a ramp is not seen in an average over all of it.
+/// What was sampled under the full load: all of a closed model's; of an open one, and of users that come one by one, the
+/// last third, towards which schedules grow. What holds up the end of a ramp is not seen in an average over all of it.
 fn late(trial: &TrialFacts<'_>) -> Vec<Sample> {
     let window = trial.summary.map_or(Nanos::ZERO, |it| it.window);
-    let from = match trial.setup.load.model {
-        LoadModel::Open { .. } => Nanos(window.0 / 3 * 2),
-        LoadModel::Closed { .. } => Nanos::ZERO,
+    let grows = match &trial.setup.load.model {
+        LoadModel::Open { .. } => true,
+        LoadModel::Closed { .. } => false,
+        LoadModel::Users { stages, .. } => stages.len() > 1 || stages[0].spawn_rate.is_some(),
     };
+    let from = if grows { Nanos(window.0 / 3 * 2) } else { Nanos::ZERO };
     trial.samples.iter().filter(|it| it.at > from).cloned().collect()
 }
 

@@ -74,7 +74,15 @@ impl Maker<'_> {
                 (String::new(), None)
             }
         };
-        Operation { name, weight, rate: None, feed: None, work: Work::Script { text: script, origin } }
+        Operation {
+            name,
+            weight,
+            rate: None,
+            feed: None,
+            schedule: None,
+            sets: Vec::new(),
+            work: Work::Script { text: script, origin },
+        }
     }
 
     fn script(&mut self, span: &Span, text: &str, mode: QueryMode) {

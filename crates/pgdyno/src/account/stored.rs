@@ -164,7 +164,7 @@ fn stored(
 pub fn lasting(it: &Setup) -> Nanos {
     let of_schedule = || match &it.load.model {
         LoadModel::Open { schedule, .. } => load::schedule::parse(schedule).ok().map(|it| it.lasting()),
-        LoadModel::Closed { .. } => None,
+        LoadModel::Closed { .. } | LoadModel::Users { .. } => None,
     };
     it.load.duration.or_else(of_schedule).unwrap_or(Nanos::ZERO)
 }

@@ -104,6 +104,11 @@ fn compile(setup: &Setup, variables: &[(&str, i64)]) -> Result<Program, Trouble>
 fn schedule(load: &Load) -> Result<Schedule, Trouble> {
     Ok(match &load.model {
         LoadModel::Closed { think, .. } => Schedule::Closed { think: *think },
+        LoadModel::Users { .. } => {
+            return Err(Trouble::new(
+                "this build does not run users in stages; write `clients` and `duration`",
+            ));
+        }
         LoadModel::Open { schedule: text, arrivals, .. } => {
             let curve = schedule::parse(text).map_err(|it| Trouble::new(format!("schedule: {it:?}")))?;
             Schedule::Open { curve, spacing: *arrivals }
@@ -138,6 +143,7 @@ fn describe(setup: &Setup, plan: &Plan, driver: Driver, seed: u64) -> summary::P
         until: load.duration.map_or(summary::Until::ScheduleEnds, summary::Until::Time),
         model: match &load.model {
             LoadModel::Closed { think, .. } => summary::LoadModel::Closed { think: *think },
+            LoadModel::Users { .. } => summary::LoadModel::Closed { think: Nanos::ZERO },
             LoadModel::Open { schedule, arrivals, .. } => {
                 summary::LoadModel::Open { schedule: schedule.clone(), arrivals: *arrivals }
             }

@@ -47,6 +47,10 @@ fn loads(setups: &[&Setup]) -> Vec<(Load, Vec<u32>)> {
         let mut load = setup.load.clone();
         let at_once = match &mut load.model {
             LoadModel::Closed { clients, .. } => std::mem::take(clients),
+            LoadModel::Users { stages, .. } => match stages.as_mut_slice() {
+                [only] => std::mem::take(&mut only.users),
+                _ => setup.load.model.clients(),
+            },
             LoadModel::Open { max_in_flight, .. } => std::mem::take(max_in_flight),
         };
         match all.iter_mut().find(|it| it.0 == load) {

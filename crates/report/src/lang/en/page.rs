@@ -7,7 +7,7 @@ use crate::page::number::{binary, said, span, time, utc};
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
 use model::matrix::{Against, Verdict};
-use model::plan::{Cache, Content, Dataset, Entrance, Limits, Load, LoadModel};
+use model::plan::{Cache, Content, Dataset, Entrance, Limits, Load, LoadModel, Stage, Think};
 use model::summary::QueryMode;
 use model::{EventKind, Nanos, Spacing};
 
@@ -174,6 +174,9 @@ impl PageWords for En {
                 LoadModel::Closed { clients, .. } => {
                     format!("How much does {way} hold with {}?", count(*clients as usize, "client"))
                 }
+                users @ LoadModel::Users { .. } => {
+                    format!("How much does {way} hold with {}?", count(users.clients() as usize, "user"))
+                }
                 LoadModel::Open { schedule, .. } => format!("Does {way} hold {schedule}?"),
             },
             Question::Matrix { axes, baseline } => {
@@ -234,6 +237,22 @@ impl PageWords for En {
                 if *think > Nanos::ZERO {
                     parts.push(format!("thinking {}", self.time(*think)));
                 }
+                parts
+            }
+            LoadModel::Users { stages, think, pacing, rate_max } => {
+                let mut parts = vec!["closed model".to_owned(), self.stages(stages, &numbers)];
+                parts.extend(match *think {
+                    Think::Constant(it) => (it > Nanos::ZERO).then(|| format!("thinking {}", self.time(it))),
+                    Think::Exponential { mean } => {
+                        Some(format!("thinking {} on average (exponential)", self.time(mean)))
+                    }
+                    Think::LogNormal { median, sigma } => {
+                        let sigma = self.number(&sigma.to_string());
+                        Some(format!("thinking {} at the median (log-normal, σ {sigma})", self.time(median)))
+                    }
+                });
+                parts.extend(pacing.map(|it| format!("at least {} from start to start", self.time(it))));
+                parts.extend(rate_max.map(|it| format!("at most {}/s", self.number(&it.to_string()))));
                 parts
             }
             LoadModel::Open { schedule, arrivals, .. } => {
@@ -469,6 +488,26 @@ impl PageWords for En {
 }
 
 impl En {
+    /// `users in stages: 1000 (50/s) for 1m30s, 500 for 60 s`; `numbers` are those of a single stage.
+    fn stages(&self, stages: &[Stage], numbers: &str) -> String {
+        let rate = |it: &Stage, how: &str| {
+            let rate = it.spawn_rate.map(|it| self.number(&it.to_string()));
+            rate.map_or(String::new(), |it| format!(" ({how}{it}/s)"))
+        };
+        match stages {
+            [only] => {
+                format!("{numbers} user{}{}", if numbers == "1" { "" } else { "s" }, rate(only, "coming at "))
+            }
+            all => {
+                let stage = |it: &Stage| {
+                    let users = self.number(&it.users.to_string());
+                    format!("{users}{} for {}", rate(it, ""), self.time(it.lasting))
+                };
+                format!("users in stages: {}", all.iter().map(stage).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
     /// `21570 transactions per second (95 %: 21400 to 21700, 5 runs), p99 12.3 ms`.
     fn rate(&self, it: &Held<'_>) -> String {
         let offered = it.offered.map_or(String::new(), |it| format!(" of {} offered", said(it, self)));

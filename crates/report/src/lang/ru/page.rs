@@ -7,7 +7,7 @@ use crate::page::number::{binary, span, three, time, utc};
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
 use model::matrix::{Against, Verdict};
-use model::plan::{Cache, Content, Dataset, Entrance, Limits, Load, LoadModel, PoolMode};
+use model::plan::{Cache, Content, Dataset, Entrance, Limits, Load, LoadModel, PoolMode, Stage, Think};
 use model::summary::QueryMode;
 use model::{EventKind, Nanos, Spacing};
 
@@ -180,6 +180,11 @@ impl PageWords for Ru {
                     let clients = counted(*clients as usize, "клиенте", "клиентах", "клиентах");
                     format!("Сколько выдерживает {way} при {clients}?")
                 }
+                users @ LoadModel::Users { .. } => {
+                    let users = users.clients() as usize;
+                    let users = counted(users, "пользователе", "пользователях", "пользователях");
+                    format!("Сколько выдерживает {way} при {users}?")
+                }
                 LoadModel::Open { schedule, .. } => format!("Выдерживает ли {way} нагрузку {schedule}?"),
             },
             Question::Matrix { axes, baseline } => {
@@ -241,6 +246,24 @@ impl PageWords for Ru {
                 if *think > Nanos::ZERO {
                     parts.push(format!("пауза {}", self.time(*think)));
                 }
+                parts
+            }
+            LoadModel::Users { stages, think, pacing, rate_max } => {
+                let mut parts = vec!["закрытая модель".to_owned(), users(self, stages, &numbers, last)];
+                parts.extend(match *think {
+                    Think::Constant(it) => (it > Nanos::ZERO).then(|| format!("пауза {}", self.time(it))),
+                    Think::Exponential { mean } => {
+                        Some(format!("экспоненциальная пауза, в среднем {}", self.time(mean)))
+                    }
+                    Think::LogNormal { median, sigma } => {
+                        let sigma = with_comma(&sigma.to_string());
+                        Some(format!("логнормальная пауза, медиана {}, σ {sigma}", self.time(median)))
+                    }
+                });
+                let pacing = pacing.map(|it| format!("от начала до начала не меньше {}", self.time(it)));
+                parts.extend(pacing);
+                let most = rate_max.map(|it| with_comma(&it.to_string()));
+                parts.extend(most.map(|it| format!("не больше {it} в секунду")));
                 parts
             }
             LoadModel::Open { schedule, arrivals, .. } => {
@@ -502,6 +525,27 @@ impl PageWords for Ru {
 }
 
 /// `21 570 транзакций в секунду (95 %: от 21 400 до 21 700, 5 прогонов), p99 12,3 мс`.
+/// `пользователи по ступеням: 1000 (по 50 в секунду) на 90 с, 500 на 60 с`; `numbers` are those of a single stage.
+fn users(lang: &Ru, stages: &[Stage], numbers: &str, last: u32) -> String {
+    let rate = |it: &Stage| {
+        let rate = it.spawn_rate.map(|it| with_comma(&it.to_string()));
+        rate.map_or(String::new(), |it| format!(" (по {it} в секунду)"))
+    };
+    match stages {
+        [only] => {
+            let users = plural(last.into(), "пользователь", "пользователя", "пользователей");
+            format!("{numbers} {users}{}", rate(only))
+        }
+        all => {
+            let stage = |it: &Stage| {
+                let users = with_comma(&it.users.to_string());
+                format!("{users}{} на {}", rate(it), lang.time(it.lasting))
+            };
+            format!("пользователи по ступеням: {}", all.iter().map(stage).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
 fn rate(it: &Held<'_>) -> String {
     let number = three(it.tps);
     // A broken number takes the genitive singular: 1,5 транзакции.
