@@ -46,6 +46,19 @@ impl OperationSecond {
     }
 }
 
+impl Second {
+    /// With the service times of the same second, read apart.
+    pub fn with_service_of(mut self, other: Second) -> Second {
+        for (it, other) in self.operations.iter_mut().zip(other.operations) {
+            it.service = other.service;
+            for (it, other) in it.statements.iter_mut().zip(other.statements) {
+                it.0 = other.0;
+            }
+        }
+        self
+    }
+}
+
 impl From<&Tick> for Second {
     fn from(it: &Tick) -> Second {
         let of_cell = |it: &Cell| OperationSecond {

@@ -78,7 +78,7 @@ fn main() {
             writer.events(id, vec![chance.event(second)]);
         }
         // The writer gives up when it is too far behind.
-        while second % 8 == 7 && run.seconds(id).expect("it can be read").left() as u64 + 8 < second {
+        while second % 8 == 7 && run.ticks(id).expect("it can be read").left() as u64 + 8 < second {
             std::thread::yield_now();
         }
     }

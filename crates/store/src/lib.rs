@@ -27,6 +27,6 @@ pub use read::{Recorded, Run, State};
 pub use replay::Ticks;
 pub use request::{ask_to_end, is_asked_to_end};
 pub use schema::VERSION;
-pub use seconds::Seconds;
+pub use seconds::{Seconds, Wanted};
 pub use words::{Configuration, End, Header, Node, Note, Outcome, Status, Trial, TrialId};
 pub use writer::{Trouble, Writer, create};

@@ -13,6 +13,16 @@ use std::borrow::Cow;
 /// So many are read at once.
 const BLOCK: usize = 64;
 
+/// Which distributions are read. Unpacking them takes most of the time, and two threads may share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    All,
+    /// Service times, of operations and of their commands.
+    Service,
+    /// All others.
+    Response,
+}
+
 /// A trial's seconds, one after the other.
 #[derive(Debug)]
 pub struct Seconds<'a> {
@@ -23,16 +33,17 @@ pub struct Seconds<'a> {
     /// Of the ticks that are still to be read.
     ids: std::vec::IntoIter<i64>,
     read: std::vec::IntoIter<Second>,
+    wanted: Wanted,
     unpacker: Unpacker,
 }
 
 impl Run {
     /// In the order in which they were told.
-    pub fn seconds(&self, trial: TrialId) -> Result<Seconds<'_>> {
+    pub fn seconds(&self, trial: TrialId, wanted: Wanted) -> Result<Seconds<'_>> {
         let shape = self.shape(trial)?;
         let ids = self.all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
         let (ids, read) = (ids.into_iter(), Vec::new().into_iter());
-        Ok(Seconds { run: self, trial, shape, ids, read, unpacker: Unpacker::new() })
+        Ok(Seconds { run: self, trial, shape, ids, read, wanted, unpacker: Unpacker::new() })
     }
 
     /// By operation, how many commands are measured one by one.
@@ -43,7 +54,7 @@ impl Run {
     /// All seconds of a trial as one interval; empty if there are none.
     pub(crate) fn together(&self, trial: TrialId) -> Result<Interval> {
         let mut all = Together::new(&self.shape(trial)?);
-        for it in self.seconds(trial)? {
+        for it in self.seconds(trial, Wanted::All)? {
             all.add(&it?);
         }
         Ok((&all.second()).into())
@@ -176,9 +187,17 @@ impl Seconds<'_> {
             Ok(())
         })?;
         let unpacker = &mut self.unpacker;
+        let kinds = match self.wanted {
+            Wanted::All => (0, 5),
+            Wanted::Service => (Kind::Service as i64, Kind::Statement as i64),
+            Wanted::Response => (Kind::Response as i64, Kind::Response as i64),
+        };
+        let others = self.wanted == Wanted::Response;
         let sql = "SELECT tick, kind, operation, command, count, sum_ns, sum_of_squares, min_ns, max_ns, v2
-                   FROM histogram WHERE tick BETWEEN ? AND ? ORDER BY tick";
-        run.for_each(sql, between, |row| {
+                   FROM histogram WHERE tick BETWEEN ?1 AND ?2 AND (kind BETWEEN ?3 AND ?4 OR (?5 AND kind > 2))
+                   ORDER BY tick";
+        let wanted = (between.0, between.1, kinds.0, kinds.1, others);
+        run.for_each(sql, wanted, |row| {
             let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
             let number = |at| row.get::<_, Option<i64>>(at).map(Option::unwrap_or_default);
             let (operation, command) = (number(2)?, number(3)?);

@@ -39,6 +39,11 @@ impl Late {
         }
     }
 
+    /// With the service times of the same stretch, read apart.
+    pub fn with_service_of(self, other: Late) -> Late {
+        Late { service: other.service, ..self }
+    }
+
     /// Transactions per second; `None` when none ended.
     fn rate(&self) -> Option<f64> {
         (self.ended > 0 && self.seconds > 0.0).then(|| self.ended as f64 / self.seconds)

@@ -16,7 +16,7 @@ use model::{LogEvent, Nanos, Sample, Second, Summary, Together};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
-use store::{Header, Note, Recorded, Run, State, Status, TrialId};
+use store::{Header, Note, Recorded, Run, Seconds, State, Status, TrialId, Wanted};
 
 /// A whole run as it was stored.
 pub struct Reading {
@@ -82,40 +82,27 @@ fn stored(
     let trouble = |it: store::Error| Trouble::new(it.to_string());
     let id = recorded.id;
     let setup = &experiment.cells[recorded.trial.cell as usize].setup;
-    let mut seconds = run.seconds(id).map_err(trouble)?;
+    let seconds = run.seconds(id, Wanted::Response).map_err(trouble)?;
     // What came after the last whole second is the last one of a trial that has ended.
     let rest = usize::from(matches!(recorded.state, State::Ended(_)));
     let whole = seconds.left().saturating_sub(rest);
     let so_far = Nanos::from_secs(whole as u64);
     let window = if recorded.state == State::Running { lasting(setup).max(so_far) } else { so_far };
     let charting = || Charting::new(setup, processors, window);
-    // Half of the time goes into distributions, half into samples: each has a thread.
-    let (loaded, sampled) = std::thread::scope(|scope| {
+    // Half of the time goes into response times, half into service times and samples: each has a thread.
+    let (loaded, aside) = std::thread::scope(|scope| {
         let (path, of_samples) = (run.path(), charting());
-        let sampled = scope.spawn(move || samples(path, id, whole as u64, of_samples));
-        let mut loaded = Loaded {
-            charting: charting(),
-            together: Together::new(&run.shape(id).map_err(trouble)?),
-            late: Late::default(),
-        };
-        for number in 0.. {
-            let Some(it) = seconds.next().transpose().map_err(trouble)? else { break };
-            loaded.together.add(&it);
-            if number < whole {
-                loaded.charting.second(&it);
-                if number >= whole * 2 / 3 {
-                    loaded.late.add(&it);
-                }
-            }
-        }
-        let sampled = sampled.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
-        Ok::<_, Trouble>((loaded, sampled?))
+        let aside = scope.spawn(move || aside(path, id, whole, of_samples));
+        let loaded = loaded(seconds, &run.shape(id).map_err(trouble)?, whole, Some(charting()));
+        let aside = aside.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
+        Ok::<_, Trouble>((loaded?, aside?))
     })?;
-    let Sampled { charting, mut samples, statements } = sampled;
-    let mut charting = loaded.charting.with_samples_of(charting);
+    let Aside { service, charting, mut samples, statements } = aside;
+    let late = loaded.late.with_service_of(service.late);
+    let together = loaded.whole.with_service_of(service.whole);
+    let mut charting = loaded.charting.expect("it was given").with_samples_of(charting);
     let events = run.events(id).map_err(trouble)?;
     events.iter().for_each(|it| charting.event(it));
-    let together = loaded.together.second();
     let measured = run.measured_with(id, || Ok((&together).into())).map_err(trouble)?;
     let told = recorded.summary.as_ref();
     let mut summary = match (&measured, told) {
@@ -147,7 +134,7 @@ fn stored(
         fired,
         charts: charting.charts(),
         whole: together,
-        late: loaded.late,
+        late,
         statements,
         clients: measured.map(|it| it.clients).unwrap_or_default(),
         events,
@@ -171,26 +158,48 @@ pub fn lasting(it: &Setup) -> Nanos {
 
 /// What a trial's seconds become.
 struct Loaded {
-    charting: Charting,
-    together: Together,
+    charting: Option<Charting>,
+    whole: Second,
     late: Late,
 }
 
-/// What its samples become.
-struct Sampled {
+/// Of `whole` seconds and what came after them, which is not drawn.
+fn loaded(
+    seconds: Seconds<'_>,
+    shape: &[usize],
+    whole: usize,
+    mut charting: Option<Charting>,
+) -> Result<Loaded, Trouble> {
+    let (mut together, mut late) = (Together::new(shape), Late::default());
+    for (number, it) in seconds.enumerate() {
+        let it = it.map_err(|it| Trouble::new(it.to_string()))?;
+        together.add(&it);
+        if let Some(charting) = charting.as_mut().filter(|_| number < whole) {
+            charting.second(&it);
+        }
+        if (whole * 2 / 3..whole).contains(&number) {
+            late.add(&it);
+        }
+    }
+    Ok(Loaded { charting, whole: together.second(), late })
+}
+
+/// What is read aside, with a connection of its own.
+struct Aside {
+    service: Loaded,
+    /// With samples alone.
     charting: Charting,
     /// Those that facts are read from.
     samples: Vec<Sample>,
     statements: Statements,
 }
 
-/// With a connection of its own.
-fn samples(path: &Path, id: TrialId, seconds: u64, mut charting: Charting) -> Result<Sampled, Trouble> {
+fn aside(path: &Path, id: TrialId, whole: usize, mut charting: Charting) -> Result<Aside, Trouble> {
     let trouble = |it: store::Error| Trouble::new(it.to_string());
     let run = Run::open(path).map_err(trouble)?;
     let wanted: Vec<&'static str> =
         chart::SERIES.iter().chain(finding::SERIES).chain(&account::STATEMENTS).copied().collect();
-    let (mut kept, mut statements) = (Kept::new(seconds), Statements::default());
+    let (mut kept, mut statements) = (Kept::new(whole as u64), Statements::default());
     run.each_sample(id, &wanted, |it| {
         if account::STATEMENTS.contains(&&*it.series) {
             statements.push(&it);
@@ -200,7 +209,9 @@ fn samples(path: &Path, id: TrialId, seconds: u64, mut charting: Charting) -> Re
         kept.push(it);
     })
     .map_err(trouble)?;
-    Ok(Sampled { charting, samples: kept.finish(), statements })
+    let seconds = run.seconds(id, Wanted::Service).map_err(trouble)?;
+    let service = loaded(seconds, &run.shape(id).map_err(trouble)?, whole, None)?;
+    Ok(Aside { service, charting, samples: kept.finish(), statements })
 }
 
 /// `text` as a limit's failure is written: `cpu is not limited: why`.

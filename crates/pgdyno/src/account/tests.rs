@@ -125,17 +125,18 @@ fn cells_agree_with_the_views() {
     let account = of(Path::new(FIXTURE)).expect("the fixture can be read");
     let sums = rows(
         "SELECT r.cell, sum(t.ok), sum(t.failed + t.unknown), sum(t.ok - t.late),
-            (SELECT sum(window_ns) / 1e9 FROM whole w JOIN trials v ON v.trial = w.trial WHERE v.cell = r.cell)
+            sum(t.service_sum_ns) / sum(t.ok), (SELECT sum(window_ns) / 1e9 FROM whole w JOIN trials v ON v.trial = w.trial WHERE v.cell = r.cell)
          FROM ticks t JOIN trials r ON r.trial = t.trial WHERE r.valid GROUP BY 1",
     );
     assert_eq!(sums.len(), account.cells.len());
     for row in sums {
-        let [cell, ok, bad, delivered, window] = row[..] else { panic!("five columns") };
+        let [cell, ok, bad, delivered, service, window] = row[..] else { panic!("six columns") };
         let it = &account.cells[cell as usize];
         let total = it.total.as_ref().expect("its trials are valid");
         assert_eq!(total.count as f64, ok, "cell {cell}");
         assert_eq!(total.failures.iter().map(|it| it.count).sum::<u64>() as f64, bad, "cell {cell}");
         assert!((total.delivered.0 - delivered / window).abs() < 1e-6, "cell {cell}");
+        assert_eq!(total.service.mean.map(|it| it.0 as f64), Some(service.floor()), "cell {cell}");
         let each: u64 = it.operations.iter().map(|it| it.count).sum();
         assert_eq!(each, total.count, "operations of cell {cell} add up");
         let good = total.goodput.expect("there is an objective of latency");
