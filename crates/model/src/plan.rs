@@ -153,10 +153,13 @@ pub struct Service {
     pub url: Option<String>,
     /// Beside `ADDRESS` and `DATABASE_URL`, which it is always given.
     pub env: Vec<(String, String)>,
-    /// How many run, at least 1; a balancer stands before them when there are more.
+    /// How many run, at least 1, each with the node's limits; a balancer stands before them when there are more.
     pub copies: u32,
     /// The path that answers 200 as soon as it is ready, such as `/health`.
     pub ready: String,
+    /// How long that may take; a minute of a processor when `None`, so that a tenth of one has ten.
+    #[serde(default)]
+    pub ready_within: Option<Nanos>,
     /// The path that tells its threads and connections, as `services/README.md` says; `None` where there is none.
     pub stats: Option<String>,
 }
@@ -228,6 +231,10 @@ pub enum Content {
     /// pgbench's tables.
     Pgbench {
         scale: u32,
+    },
+    /// `book.bookv2`: books by author and name, without an index on either.
+    Books {
+        rows: u64,
     },
     Declared(Vec<Table>),
 }

@@ -286,6 +286,7 @@ impl Lines {
                 push("profiles.per_user", per_user.to_string());
             }
             Content::Pgbench { scale } => push("pgbench.scale", scale.to_string()),
+            Content::Books { rows } => push("books.rows", rows.to_string()),
             Content::Declared(tables) => {
                 for table in tables {
                     let at = |key: &str| format!("tables.{}.{key}", table.name);

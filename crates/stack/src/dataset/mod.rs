@@ -1,5 +1,6 @@
 //! What do the tables under test hold?
 
+pub mod books;
 mod chance;
 mod copy;
 mod declared;
@@ -13,6 +14,7 @@ pub mod pgbench;
 pub mod profiles;
 mod sheet;
 pub mod tickets;
+mod titles;
 mod zipf;
 
 pub use load::{bare_copy, load};
@@ -108,6 +110,7 @@ pub fn rows(content: &Content) -> u64 {
         Content::Tickets { rows } => *rows,
         Content::Profiles { users, per_user } => users.saturating_mul(*per_user),
         Content::Pgbench { scale } => u64::from(*scale) * 100_011,
+        Content::Books { rows } => *rows,
         Content::Declared(tables) => tables.iter().map(|it| it.rows).sum(),
     }
 }
@@ -128,6 +131,7 @@ fn sheets(dataset: &Dataset) -> Result<Vec<Sheet>, Error> {
             vec![profiles::Profiles { users, per_user, seed }.sheet()]
         }
         Content::Pgbench { scale } => pgbench::Pgbench { scale: *scale, ..Default::default() }.sheets(),
+        Content::Books { rows } => vec![books::Books { rows: *rows, seed }.sheet()],
         Content::Declared(tables) => declared::sheets(tables, seed).map_err(Error::Unfit)?,
     })
 }

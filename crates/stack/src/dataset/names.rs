@@ -36,6 +36,25 @@ pub(super) fn person(mut below: impl FnMut(u64) -> u64) -> Person {
     }
 }
 
+/// How many people [`numbered`] knows.
+pub(super) const PEOPLE: u64 = 1 << 17;
+
+/// Somebody else for each number below [`PEOPLE`]: name, patronymic, surname.
+pub(super) fn numbered(number: u64) -> [&'static str; 3] {
+    const { assert!(2 * SURNAMES.len() * FATHERS.len() * FATHERS.len() == PEOPLE as usize) };
+    const { assert!(FATHERS.len() == WOMEN.len()) };
+    let mut rest = number as usize;
+    let mut digit = |base: usize| {
+        let digit = rest % base;
+        rest /= base;
+        digit
+    };
+    let (woman, name) = (digit(2) == 1, digit(FATHERS.len()));
+    let (his, hers, _) = SURNAMES[digit(SURNAMES.len())];
+    let (_, son_of, daughter_of) = FATHERS[digit(FATHERS.len())];
+    if woman { [WOMEN[name], daughter_of, hers] } else { [FATHERS[name].0, son_of, his] }
+}
+
 /// His, hers, and in Latin letters.
 const SURNAMES: [(&str, &str, &str); 64] = [
     ("Иванов", "Иванова", "ivanov"),

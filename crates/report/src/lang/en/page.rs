@@ -299,6 +299,7 @@ impl PageWords for En {
                 format!("profiles, {} users with {} each", number(*users), number(*per_user))
             }
             Content::Pgbench { scale } => format!("pgbench's tables, scale {}", number((*scale).into())),
+            Content::Books { rows } => format!("book.bookv2, {} rows", number(*rows)),
             Content::Declared(tables) => tables
                 .iter()
                 .map(|it| format!("{}, {} rows", it.name, number(it.rows)))

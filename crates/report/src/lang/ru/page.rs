@@ -320,6 +320,7 @@ impl PageWords for Ru {
             Content::Pgbench { scale } => {
                 format!("таблицы pgbench, масштаб {}", with_comma(&scale.to_string()))
             }
+            Content::Books { rows: n } => format!("book.bookv2, {}", rows(*n)),
             Content::Declared(tables) => tables
                 .iter()
                 .map(|it| format!("{}, {}", it.name, rows(it.rows)))
