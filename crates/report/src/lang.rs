@@ -18,6 +18,7 @@ pub use ru::Ru;
 use crate::preview::Preview;
 use compare::CompareWords;
 use live::LiveWords;
+use model::Nanos;
 use model::finding::Finding;
 use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
 use model::objective::{Judged, Tally};
@@ -54,6 +55,18 @@ pub trait Lang: Debug + Sync + PageWords + CompareWords + LiveWords + ServeWords
     /// A number that machines write as `-21570.5`.
     fn number(&self, it: &str) -> String {
         self.numbers().write(it)
+    }
+    /// [`Numbers::time`].
+    fn time(&self, it: Nanos) -> String {
+        self.numbers().time(it)
+    }
+    /// [`Numbers::span`].
+    fn span(&self, it: Nanos) -> String {
+        self.numbers().span(it)
+    }
+    /// [`Numbers::bytes`].
+    fn bytes(&self, it: f64) -> String {
+        self.numbers().bytes(it)
     }
     /// At most 23 columns, but for the headings of tables.
     fn label(&self, it: Label) -> &'static str;

@@ -25,9 +25,12 @@ pub struct En;
 static NUMBERS: Numbers = Numbers {
     comma: false,
     gap: " ",
-    micros: "us",
+    micros: "µs",
     millis: "ms",
     seconds: "s",
+    hours: "h",
+    minutes: "min",
+    bytes: ["B", "KiB", "MiB", "GiB", "TiB"],
     per_second: "/s",
     thousand: "k",
     million: "M",

@@ -1,5 +1,6 @@
 //! How does a number look in a language?
 
+use crate::page::number::{binary, chosen, span, three, time};
 use model::{Nanos, PerSecond};
 
 /// A language's figures: the arithmetic stands here once, what it looks like differs.
@@ -12,6 +13,11 @@ pub struct Numbers {
     pub micros: &'static str,
     pub millis: &'static str,
     pub seconds: &'static str,
+    /// Of a span of time.
+    pub hours: &'static str,
+    pub minutes: &'static str,
+    /// Of 1, 1024, … bytes.
+    pub bytes: [&'static str; 5],
     /// Behind a rate, without a gap.
     pub per_second: &'static str,
     /// Behind a rounded number, without a gap: a thousand and a million.
@@ -45,14 +51,40 @@ impl Numbers {
         self.write(&it.to_string())
     }
 
-    /// Three digits and a unit.
+    /// Three digits, or all of a whole number.
+    pub fn three(&self, it: f64) -> String {
+        self.write(&three(it))
+    }
+
+    /// A time that was measured: three digits and a unit.
     pub fn time(&self, it: Nanos) -> String {
-        let (value, decimals, unit) = match it.0 {
-            ..1_000_000 => (it.as_micros_f64(), 1, self.micros),
-            1_000_000..1_000_000_000 => (it.as_millis_f64(), 1, self.millis),
-            _ => (it.as_secs_f64(), 2, self.seconds),
-        };
-        format!("{}{}{unit}", self.fixed(value, decimals), self.gap)
+        let (number, unit) = time(it);
+        self.with_unit(&number, [self.micros, self.millis, self.seconds][unit])
+    }
+
+    /// A time that somebody has chosen, exactly: `2 s`, `250 ms`.
+    pub fn chosen(&self, it: Nanos) -> String {
+        let (number, unit) = chosen(it);
+        self.with_unit(&number, [self.micros, self.millis, self.seconds][unit])
+    }
+
+    /// How long something took or takes, in whole seconds or more: `2 h 5 min`, `3 min 20 s`, `12 s`. Less is a time.
+    pub fn span(&self, it: Nanos) -> String {
+        let units = [self.hours, self.minutes, self.seconds];
+        let parts: Vec<String> =
+            span(it).iter().map(|(n, unit)| self.with_unit(&n.to_string(), units[*unit])).collect();
+        if parts.is_empty() { self.time(it) } else { parts.join(self.gap) }
+    }
+
+    /// Three digits and a binary unit.
+    pub fn bytes(&self, it: f64) -> String {
+        let (number, power) = binary(it);
+        self.with_unit(&number, self.bytes[power])
+    }
+
+    /// What machines write as `-21570.5`, with its unit.
+    pub fn with_unit(&self, it: &str, unit: &str) -> String {
+        format!("{}{}{unit}", self.write(it), self.gap)
     }
 
     /// The same, from seconds.
@@ -181,13 +213,27 @@ mod tests {
     fn figures_with_their_units() {
         let (en, ru) = (En.numbers(), Ru.numbers());
         for (it, english, russian) in [
-            (Nanos::from_micros(50), "50.0 us", "50,0 мкс"),
+            (Nanos::from_micros(50), "50.0 µs", "50,0 мкс"),
             (Nanos::from_micros(12_345), "12.3 ms", "12,3 мс"),
-            (Nanos::from_secs(12_345), "12345.00 s", "12\u{202f}345,00 с"),
+            (Nanos::from_millis(371), "371 ms", "371 мс"),
+            (Nanos::from_secs(12_345), "12345 s", "12\u{202f}345 с"),
         ] {
             assert_eq!(en.time(it), english);
             assert_eq!(ru.time(it), russian.replace(' ', "\u{a0}"));
         }
+        for (it, english, russian) in [
+            (Nanos::from_secs(7_500), "2 h 5 min", "2 ч 5 мин"),
+            (Nanos::from_secs(60), "1 min", "1 мин"),
+            (Nanos::from_millis(400), "400 ms", "400 мс"),
+        ] {
+            assert_eq!(en.span(it), english);
+            assert_eq!(ru.span(it), russian.replace(' ', "\u{a0}"));
+        }
+        assert_eq!((en.bytes(1536.0), ru.bytes(1536.0)), ("1.50 KiB".into(), "1,50\u{a0}КиБ".into()));
+        assert_eq!(
+            (en.chosen(Nanos::from_secs(2)), ru.chosen(Nanos::from_millis(1_500))),
+            ("2 s".into(), "1,5\u{a0}с".into())
+        );
         assert_eq!(en.changes((0.839, 1.05)), "-16.1 to +5.0 %");
         assert_eq!(ru.changes((0.839, 1.05)), "от -16,1 до +5,0\u{a0}%");
         assert_eq!((en.percent(0.126, 0), ru.percent(0.126, 1)), ("13 %".into(), "12,6\u{a0}%".into()));

@@ -12,12 +12,6 @@ pub trait PageWords {
     fn word(&self, it: Word) -> &'static str;
     /// A heading, or the name of a value.
     fn term(&self, it: Term) -> &'static str;
-    /// Three digits and a unit.
-    fn time(&self, it: Nanos) -> String;
-    /// `2 h 5 min`, `3 min 20 s`, `12 s`.
-    fn span(&self, it: Nanos) -> String;
-    /// Three digits and a binary unit.
-    fn bytes(&self, it: f64) -> String;
     /// Unix time in milliseconds, as UTC to the minute.
     fn moment(&self, unix_ms: u64) -> String;
     /// Nothing for a run that is complete.
@@ -100,11 +94,12 @@ pub enum Answer<'a> {
         trials: Trials,
         goals: Goals,
     },
-    /// `best` and `worst` are never the baseline; at least one of the three is there.
+    /// `best` and `worst` are cells of the closed model and never the baseline; at least one of the four is there.
     Many {
         baseline: Option<&'a Held<'a>>,
         best: Option<&'a Held<'a>>,
         worst: Option<&'a Held<'a>>,
+        open: Option<&'a Opened<'a>>,
         trials: Trials,
         goals: Goals,
     },
@@ -126,6 +121,18 @@ pub struct Held<'a> {
     pub against: Option<Against>,
     /// Not all of its clients did their work.
     pub idle: bool,
+}
+
+/// Cells of the open model beside the baseline: their throughput is what was offered, unless they hold less.
+#[derive(Clone, Copy, Debug)]
+pub struct Opened<'a> {
+    /// Cells that keep up with what is offered, of all.
+    pub kept_up: usize,
+    pub of: usize,
+    /// Of those that do, the one to which most is offered.
+    pub highest: Option<Held<'a>>,
+    /// Of the others, the one furthest behind.
+    pub strained: Option<Held<'a>>,
 }
 
 /// How many trials count.

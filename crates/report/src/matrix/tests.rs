@@ -377,7 +377,7 @@ fn stop_rules_and_objectives_as_sentences() {
             "`xx` is any code but 0 here, as Yandex.Tank's manual says; since June 2024 Tank itself compares whole \
              codes, and finds only those of 2 characters",
         ),
-        (judged(Kept::Kept, Some(0.15), Unit::Seconds), "kept: p99 < 200ms: 150.0 ms of 10000 samples"),
+        (judged(Kept::Kept, Some(0.15), Unit::Seconds), "kept: p99 < 200ms: 150 ms of 10000 samples"),
         (judged(Kept::Broken, Some(0.0123), Unit::Share), "BROKEN: p99 < 200ms: 1.230 % of 10000 arrivals"),
         (
             judged(Kept::Broken, Some(499.0), Unit::PerSecond),

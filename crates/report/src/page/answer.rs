@@ -1,12 +1,11 @@
 //! What was asked, and what is the answer?
 
-use super::case::Case;
+use super::case::{Case, is_open};
 use super::{Line, Tone};
-use crate::lang::page::{Answer, Goals, Held, Question, Trials};
+use crate::lang::page::{Answer, Goals, Held, Opened, Question, Trials};
 use model::Nanos;
 use model::account::RunState;
 use model::matrix::{Figure, Row, Status};
-use model::plan::LoadModel;
 
 pub fn question(case: &Case<'_>) -> String {
     let experiment = &case.account.experiment;
@@ -45,7 +44,11 @@ pub fn answer(case: &Case<'_>) -> Line {
     let goals = goals(case);
     let baseline = account.matrix.baseline.and_then(|it| held(case, it));
     let [best, worst] = [case.best, case.worst].map(|it| it.and_then(|it| held(case, it)));
-    let nothing = baseline.is_none() && best.is_none();
+    let [highest, strained] =
+        [case.open.highest, case.open.strained].map(|it| it.and_then(|it| held(case, it)));
+    let opened = Opened { kept_up: case.open.kept_up, of: case.open.of, highest, strained };
+    let open = Some(&opened).filter(|it| it.highest.is_some() || it.strained.is_some());
+    let nothing = baseline.is_none() && best.is_none() && open.is_none();
     if nothing || trials.valid == 0 {
         let Some(first) = ended.first() else {
             return Line { text: case.lang.answer(&Answer::NotYet), tone: Tone::Doubt };
@@ -59,9 +62,10 @@ pub fn answer(case: &Case<'_>) -> Line {
         return Line { text: case.lang.answer(&answer), tone: Tone::Bad };
     }
     let [baseline, best, worst] = [&baseline, &best, &worst].map(Option::as_ref);
-    let it = match (account.experiment.cells.len(), baseline.or(best)) {
+    let only = baseline.or(best).or(highest.as_ref()).or(strained.as_ref());
+    let it = match (account.experiment.cells.len(), only) {
         (1, Some(held)) => Answer::One { held, trials, goals },
-        _ => Answer::Many { baseline, best, worst, trials, goals },
+        _ => Answer::Many { baseline, best, worst, open, trials, goals },
     };
     let doubtful = trials.valid < trials.of
         || goals.unknown > 0
@@ -80,8 +84,9 @@ fn held<'a>(case: &'a Case<'_>, cell: usize) -> Option<Held<'a>> {
     let account = case.account;
     let row = account.matrix.rows.get(cell)?;
     let tps = row.estimate(Figure::Tps)?;
-    let open = matches!(account.experiment.cells.get(cell)?.setup.load.model, LoadModel::Open { .. });
+    let open = is_open(account, cell);
     let total = account.cells.get(cell).and_then(|it| it.total.as_ref());
+    let comparable = account.matrix.baseline.is_some_and(|it| !open && case.alike(cell, it));
     Some(Held {
         name: case.name(cell),
         tps: tps.median,
@@ -89,7 +94,7 @@ fn held<'a>(case: &'a Case<'_>, cell: usize) -> Option<Held<'a>> {
         runs: tps.runs,
         offered: total.filter(|_| open).map(|it| it.offered.0),
         p99: row.estimate(Figure::P99).map(|it| Nanos::from_secs_f64(it.median)),
-        against: tps.against,
+        against: tps.against.filter(|_| comparable),
         idle: case.left_out(cell),
     })
 }

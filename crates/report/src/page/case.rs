@@ -4,6 +4,7 @@ use crate::lang::Lang;
 use model::account::{Account, TrialAccount};
 use model::finding::Finding;
 use model::matrix::Figure;
+use model::plan::LoadModel;
 
 /// A run that is told in a language.
 #[derive(Debug)]
@@ -13,12 +14,29 @@ pub(crate) struct Case<'a> {
     /// Of the cells.
     pub names: Vec<String>,
     /// Of those beside the baseline that may be compared, the one with the highest throughput, and with the lowest where
-    /// that is another one.
+    /// that is another one. They are of the closed model: in the open one throughput is what was offered.
     pub best: Option<usize>,
     pub worst: Option<usize>,
-    /// Cells that are told in full: all where there are few, else the baseline, the best and the worst.
+    pub open: Open,
+    /// Cells that are told in full: all where there are few, else the baseline, the best, the worst, and of the open ones
+    /// the highest and the strained one.
     pub chosen: Vec<usize>,
 }
+
+/// Cells of the open model beside the baseline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Open {
+    /// How many of them keep up with what is offered, and how many there are.
+    pub kept_up: usize,
+    pub of: usize,
+    /// Of those that keep up, the one to which most is offered.
+    pub highest: Option<usize>,
+    /// Of the others, the one that delivers the smallest share.
+    pub strained: Option<usize>,
+}
+
+/// What delivers this share of what is offered keeps up: one that fails in more than 1 % of its work is in no comparison.
+const KEEPS_UP: f64 = 0.99;
 
 /// So many cells are told in full.
 const FEW: usize = 3;
@@ -30,10 +48,12 @@ impl<'a> Case<'a> {
             .filter(|it| account.cells[*it].total.is_some() || throughput(account, *it).is_some())
             .collect();
         let baseline = matrix.baseline.filter(|it| measured.contains(it));
-        let others = measured.iter().copied().filter(|it| Some(*it) != baseline);
-        let mut ranked: Vec<usize> = others.clone().filter(|it| !left_out(account, *it)).collect();
+        let others = || measured.iter().copied().filter(|it| Some(*it) != baseline);
+        let open = open(account, others().filter(|it| is_open(account, *it)));
+        let closed = || others().filter(|it| !is_open(account, *it));
+        let mut ranked: Vec<usize> = closed().filter(|it| !left_out(account, *it)).collect();
         if ranked.is_empty() && baseline.is_none() {
-            ranked = others.collect();
+            ranked = closed().collect();
         }
         let tps = |cell: &usize| throughput(account, *cell).unwrap_or(0.0);
         // Of equal ones the first.
@@ -42,9 +62,9 @@ impl<'a> Case<'a> {
         let worst = ranked.last().copied().filter(|it| Some(*it) != best);
         let chosen = match measured.len() <= FEW {
             true => measured,
-            false => [baseline, best, worst].into_iter().flatten().collect(),
+            false => [baseline, best, worst, open.highest, open.strained].into_iter().flatten().collect(),
         };
-        Case { account, lang, names: crate::matrix::names(matrix), best, worst, chosen }
+        Case { account, lang, names: crate::matrix::names(matrix), best, worst, open, chosen }
     }
 
     pub fn name(&self, cell: usize) -> &str {
@@ -54,6 +74,11 @@ impl<'a> Case<'a> {
     /// Whether not all of its clients did their work.
     pub fn left_out(&self, cell: usize) -> bool {
         left_out(self.account, cell)
+    }
+
+    /// Whether both cells have the same kind of load, so that their throughputs say which one holds more.
+    pub fn alike(&self, one: usize, other: usize) -> bool {
+        is_open(self.account, one) == is_open(self.account, other)
     }
 
     /// Trials that have charts: what a page shows over time, in this order.
@@ -81,6 +106,31 @@ pub(crate) fn charted(account: &Account) -> impl Iterator<Item = &TrialAccount> 
 
 fn left_out(account: &Account, cell: usize) -> bool {
     account.findings.iter().any(|it| matches!(it, Finding::NotCompared { cell: of, .. } if *of == cell))
+}
+
+pub(crate) fn is_open(account: &Account, cell: usize) -> bool {
+    let load = account.experiment.cells.get(cell).map(|it| &it.setup.load.model);
+    matches!(load, Some(LoadModel::Open { .. }))
+}
+
+fn open(account: &Account, cells: impl Iterator<Item = usize>) -> Open {
+    let mut open = Open::default();
+    let (mut most, mut least) = (0.0, KEEPS_UP);
+    for cell in cells {
+        open.of += 1;
+        let Some(total) = account.cells[cell].total.as_ref() else { continue };
+        let share = total.delivered.0 / total.offered.0.max(f64::MIN_POSITIVE);
+        if share < least {
+            (open.strained, least) = (Some(cell), share);
+        }
+        if share >= KEEPS_UP {
+            open.kept_up += 1;
+            if total.offered.0 > most {
+                (open.highest, most) = (Some(cell), total.offered.0);
+            }
+        }
+    }
+    open
 }
 
 /// Median over the cell's valid trials.

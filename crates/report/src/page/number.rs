@@ -3,14 +3,17 @@
 use crate::lang::Lang;
 use model::Nanos;
 
-/// Three digits or all of a whole number, as machines write it: `0.371`, `5.73`, `21500`.
+/// Three digits or all of a whole number, and never more than three decimals, as machines write it: `0.371`, `5.73`,
+/// `21500`. What is there but cannot be written so is `<0.001`.
 pub(crate) fn three(value: f64) -> String {
+    // The bounds are where rounding makes one digit more.
     match value.abs() {
-        100.0.. => format!("{value:.0}"),
-        10.0..100.0 => format!("{value:.1}"),
-        1.0..10.0 => format!("{value:.2}"),
-        0.0 => "0".to_owned(),
-        _ => format!("{value:.3}"),
+        99.95.. => format!("{value:.0}"),
+        9.995.. => format!("{value:.1}"),
+        0.9995.. => format!("{value:.2}"),
+        0.0005.. => format!("{value:.3}"),
+        _ if value > 0.0 => "<0.001".to_owned(),
+        _ => "0".to_owned(),
     }
 }
 
@@ -27,20 +30,30 @@ pub(crate) fn millis(it: Option<Nanos>, lang: &dyn Lang) -> String {
 /// A duration as a number of three digits and one of the units, from the smallest: microseconds, milliseconds, seconds.
 pub(crate) fn time(it: Nanos) -> (String, usize) {
     match it.0 {
-        ..1_000_000 => (three(it.as_micros_f64()), 0),
-        1_000_000..1_000_000_000 => (three(it.as_millis_f64()), 1),
+        ..999_500 => (three(it.as_micros_f64()), 0),
+        999_500..999_500_000 => (three(it.as_millis_f64()), 1),
         _ => (three(it.as_secs_f64()), 2),
     }
 }
 
-/// Hours, minutes and seconds, the largest that is not zero and the next one: `(2, 'h')`, `(5, 'm')`.
-pub(crate) fn span(it: Nanos) -> Vec<(u64, char)> {
+/// A duration that somebody has chosen: all of its digits, in the largest unit of which it is one or more.
+pub(crate) fn chosen(it: Nanos) -> (String, usize) {
+    match it.0 {
+        ..1_000_000 => (it.as_micros_f64().to_string(), 0),
+        1_000_000..1_000_000_000 => (it.as_millis_f64().to_string(), 1),
+        _ => (it.as_secs_f64().to_string(), 2),
+    }
+}
+
+/// Hours, minutes and seconds (0, 1 and 2), the largest that is not zero and the next one: `(2, 0)`, `(5, 1)`. Nothing
+/// where it is less than half a second.
+pub(crate) fn span(it: Nanos) -> Vec<(u64, usize)> {
     let seconds = (it.as_secs_f64().round()) as u64;
     let parts = match seconds {
         0 if it > Nanos::ZERO => return Vec::new(),
-        0..60 => vec![(seconds, 's')],
-        60..3600 => vec![(seconds / 60, 'm'), (seconds % 60, 's')],
-        _ => vec![(seconds / 3600, 'h'), (seconds % 3600 / 60, 'm')],
+        0..60 => vec![(seconds, 2)],
+        60..3600 => vec![(seconds / 60, 1), (seconds % 60, 2)],
+        _ => vec![(seconds / 3600, 0), (seconds % 3600 / 60, 1)],
     };
     parts.into_iter().enumerate().filter(|(at, it)| *at == 0 || it.0 > 0).map(|it| it.1).collect()
 }
@@ -97,8 +110,13 @@ mod tests {
     fn digits() {
         for (value, shown) in [
             (0.0, "0"),
-            (0.000_4, "0.000"),
+            (0.000_4, "<0.001"),
+            (-0.000_4, "0"),
+            (0.000_5, "0.001"),
             (0.371_4, "0.371"),
+            (0.999_6, "1.00"),
+            (9.996, "10.0"),
+            (99.96, "100"),
             (5.726, "5.73"),
             (-57.26, "-57.3"),
             (572.6, "573"),
@@ -114,8 +132,19 @@ mod tests {
             (Nanos(371_400), ("371", 0)),
             (Nanos::from_micros(12_345), ("12.3", 1)),
             (Nanos::from_millis(1_032), ("1.03", 2)),
+            (Nanos(999_499), ("999", 0)),
+            (Nanos(999_500), ("1.00", 1)),
+            (Nanos(999_500_000), ("1.00", 2)),
         ] {
             assert_eq!(time(it), (expected.0.to_owned(), expected.1));
+        }
+        for (it, expected) in [
+            (Nanos::from_micros(50), ("50", 0)),
+            (Nanos::from_millis(250), ("250", 1)),
+            (Nanos::from_millis(1_500), ("1.5", 2)),
+            (Nanos::from_secs(90), ("90", 2)),
+        ] {
+            assert_eq!(chosen(it), (expected.0.to_owned(), expected.1));
         }
         for (bytes, expected) in
             [(512.0, ("512", 0)), (1024.0, ("1", 1)), (1536.0, ("1.50", 1)), (400.0 * 1048576.0, ("400", 2))]
@@ -124,8 +153,10 @@ mod tests {
         }
         let spans = [(12, "12s"), (60, "1m"), (200, "3m20s"), (3600, "1h"), (7500, "2h5m")];
         for (seconds, expected) in spans {
-            let seen: String =
-                span(Nanos::from_secs(seconds)).iter().map(|(n, unit)| format!("{n}{unit}")).collect();
+            let seen: String = span(Nanos::from_secs(seconds))
+                .iter()
+                .map(|(n, unit)| format!("{n}{}", ["h", "m", "s"][*unit]))
+                .collect();
             assert_eq!(seen, expected);
         }
     }

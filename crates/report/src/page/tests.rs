@@ -106,7 +106,8 @@ fn one_cell_has_one_sentence() {
     assert_eq!(question, "How much does PostgreSQL hold with 8 clients?");
     assert_eq!(
         answer,
-        "Holds 21570 transactions per second (95 %: 21400 to 21700, 5 runs), p99 12.3 ms; its objective is kept; valid."
+        "Holds 21570 transactions per second (95 %: 21400 to 21700, 5 trials), p99 12.3 ms; its objective is kept; \
+         all trials are valid."
     );
     assert_eq!(tone, Tone::Good);
     let (question, answer, _) = one(&|_| {}, &Ru);
@@ -114,7 +115,7 @@ fn one_cell_has_one_sentence() {
     assert_eq!(
         answer,
         "Выдерживает 21 570 транзакций в секунду (95 %: от 21 400 до 21 700, 5 измерений), p99 12,3 мс; цель \
-         достигнута; достоверно."
+         соблюдена; все измерения достоверны."
     );
     let (_, answer, tone) = one(&|it| it.trials[1].valid = false, &En);
     assert!(answer.ends_with("; 1 of 2 trials are valid."), "{answer}");

@@ -1,6 +1,6 @@
 //! English: what is said while a run goes on.
 
-use super::En;
+use super::{En, NUMBERS};
 use crate::lang::live::{Heading, LiveWords};
 use crate::live::{Doing, End, Finished, Milestone, decimals};
 use model::live::{Pool, Second, Used};
@@ -125,12 +125,7 @@ impl LiveWords for En {
     }
 }
 
-/// `2 h 5 min`, `3 min 20 s`, `12 s`.
+/// Whole seconds that have passed.
 fn span(it: Nanos) -> String {
-    let seconds = it.0 / 1_000_000_000;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
-    }
+    NUMBERS.span(Nanos::from_secs(it.0 / 1_000_000_000))
 }

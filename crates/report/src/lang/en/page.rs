@@ -1,9 +1,9 @@
 //! English: what a page says.
 
-use super::En;
+use super::{En, NUMBERS as EN};
 use crate::lang::Lang;
-use crate::lang::page::{Answer, Goals, Held, PageWords, Question, Room, Term, Trials, Word};
-use crate::page::number::{binary, said, span, time, utc};
+use crate::lang::page::{Answer, Goals, Held, Opened, PageWords, Question, Room, Term, Trials, Word};
+use crate::page::number::{said, utc};
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
 use model::matrix::{Against, Verdict};
@@ -71,7 +71,7 @@ impl PageWords for En {
     fn term(&self, it: Term) -> &'static str {
         match it {
             Term::Goals => "Goals and load",
-            Term::Stack => "The system, and where time and queue are",
+            Term::Stack => "The system: where time goes and where the queue is",
             Term::Results => "Results by operation",
             Term::Matrix => "All cells",
             Term::Charts => "Over time",
@@ -119,29 +119,6 @@ impl PageWords for En {
         }
     }
 
-    fn time(&self, it: Nanos) -> String {
-        let (number, unit) = time(it);
-        format!("{} {}", self.number(&number), ["µs", "ms", "s"][unit])
-    }
-
-    fn span(&self, it: Nanos) -> String {
-        let parts = span(it);
-        if parts.is_empty() {
-            return self.time(it);
-        }
-        let unit = |it| match it {
-            'h' => "h",
-            'm' => "min",
-            _ => "s",
-        };
-        parts.iter().map(|(n, it)| format!("{n} {}", unit(*it))).collect::<Vec<_>>().join(" ")
-    }
-
-    fn bytes(&self, it: f64) -> String {
-        let (number, power) = binary(it);
-        format!("{} {}", self.number(&number), ["B", "KiB", "MiB", "GiB", "TiB"][power])
-    }
-
     fn moment(&self, unix_ms: u64) -> String {
         let (year, month, day, hour, minute) = utc(unix_ms);
         format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
@@ -153,9 +130,9 @@ impl PageWords for En {
             RunState::Running => "still running",
             RunState::Interrupted => "interrupted",
             RunState::Stopped => "stopped by a rule",
-            RunState::Failed => "broken off",
+            RunState::Failed => "failed",
             RunState::Skipped => "skipped",
-            RunState::Lost => "its process was ended before its end",
+            RunState::Lost => "lost: its process was killed",
         };
         Some(reason.map_or(what.to_owned(), |it| format!("{what}: {it}")))
     }
@@ -180,7 +157,7 @@ impl PageWords for En {
                 LoadModel::Open { schedule, .. } => format!("Does {way} hold {schedule}?"),
             },
             Question::Matrix { axes, baseline } => {
-                let beside = baseline.map_or(String::new(), |it| format!(", beside {it}"));
+                let beside = baseline.map_or(String::new(), |it| format!(", compared with {it}"));
                 format!("How does throughput change with {}{beside}?", list(axes))
             }
         }
@@ -200,11 +177,12 @@ impl PageWords for En {
                 let verb = if held.offered.is_some() { "Delivers" } else { "Holds" };
                 format!("{verb} {}{}; {}.", self.rate(held), self.goals(goals), self.valid(*trials))
             }
-            Answer::Many { baseline, best, worst, trials, goals } => {
+            Answer::Many { baseline, best, worst, open, trials, goals } => {
                 let mut parts = Vec::new();
                 parts.extend(baseline.map(|it| {
+                    let verb = if it.offered.is_some() { "delivers" } else { "holds" };
                     let idle = if it.idle { ", though not all of its clients did their work" } else { "" };
-                    format!("{} (the baseline) holds {}{idle}", it.name, self.rate(it))
+                    format!("{} (the baseline) {verb} {}{idle}", it.name, self.rate(it))
                 }));
                 if let Some(it) = best {
                     // The only other one is neither best nor worst.
@@ -218,11 +196,8 @@ impl PageWords for En {
                 if let Some(it) = worst {
                     parts.push(format!("{} is the worst with {}", it.name, self.beside(it)));
                 }
-                let valid = match trials.valid == trials.of {
-                    true => "all trials are valid".to_owned(),
-                    false => self.valid(*trials),
-                };
-                format!("{}{}; {valid}.", parts.join("; "), self.goals(goals))
+                parts.extend(open.map(|it| self.opened(it)));
+                format!("{}{}; {}.", parts.join("; "), self.goals(goals), self.valid(*trials))
             }
         }
     }
@@ -235,23 +210,23 @@ impl PageWords for En {
                 let plural = if at_once == [1] { "" } else { "s" };
                 let mut parts = vec!["closed model".to_owned(), format!("{numbers} client{plural}")];
                 if *think > Nanos::ZERO {
-                    parts.push(format!("thinking {}", self.time(*think)));
+                    parts.push(format!("thinking {}", EN.chosen(*think)));
                 }
                 parts
             }
             LoadModel::Users { stages, think, pacing, rate_max } => {
                 let mut parts = vec!["closed model".to_owned(), self.stages(stages, &numbers)];
                 parts.extend(match *think {
-                    Think::Constant(it) => (it > Nanos::ZERO).then(|| format!("thinking {}", self.time(it))),
+                    Think::Constant(it) => (it > Nanos::ZERO).then(|| format!("thinking {}", EN.chosen(it))),
                     Think::Exponential { mean } => {
-                        Some(format!("thinking {} on average (exponential)", self.time(mean)))
+                        Some(format!("thinking {} on average (exponential)", EN.chosen(mean)))
                     }
                     Think::LogNormal { median, sigma } => {
                         let sigma = self.number(&sigma.to_string());
-                        Some(format!("thinking {} at the median (log-normal, σ {sigma})", self.time(median)))
+                        Some(format!("thinking {} at the median (log-normal, σ {sigma})", EN.chosen(median)))
                     }
                 });
-                parts.extend(pacing.map(|it| format!("at least {} from start to start", self.time(it))));
+                parts.extend(pacing.map(|it| format!("at least {} from start to start", EN.chosen(it))));
                 parts.extend(rate_max.map(|it| format!("at most {}/s", self.number(&it.to_string()))));
                 parts
             }
@@ -272,7 +247,7 @@ impl PageWords for En {
         if it.connect_each {
             parts.push("a new connection for each transaction".to_owned());
         }
-        parts.extend(it.timeout.map(|it| format!("given up after {}", self.time(it))));
+        parts.extend(it.timeout.map(|it| format!("given up after {}", EN.chosen(it))));
         if it.max_tries > 1 {
             parts.push(format!("up to {} tries", it.max_tries));
         }
@@ -287,6 +262,7 @@ impl PageWords for En {
         };
         match repeat {
             1 => format!("once, {each}{warmup}"),
+            n if it.duration.is_some() => format!("{n} times, {each} each{warmup}"),
             n => format!("{n} times, {each}{warmup}"),
         }
     }
@@ -356,11 +332,11 @@ impl PageWords for En {
 
     fn processors(&self, used: f64, of: Option<f64>) -> String {
         let of = of.map_or(String::new(), |it| format!(" of {}", self.number(&it.to_string())));
-        format!("{}{of} CPU", self.number(&format!("{used:.2}")))
+        format!("uses {}{of} CPU", self.number(&format!("{used:.2}")))
     }
 
     fn held_back(&self, share: f64) -> String {
-        format!("held back in {} % of periods", self.number(&format!("{:.0}", 100.0 * share)))
+        format!("held back by its quota in {} of periods", EN.percent(share, 0))
     }
 
     fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String> {
@@ -371,12 +347,13 @@ impl PageWords for En {
     }
 
     fn spent(&self, it: Nanos) -> String {
-        format!("{} of a transaction", self.time(it))
+        format!("{} of each transaction", self.time(it))
     }
 
     fn drawn(&self, way: &str, longest: Option<(&str, Nanos)>) -> String {
         let longest = longest.map_or(String::new(), |(node, time)| {
-            format!("; a transaction spends most of its time in {node}: {}", self.time(time))
+            let the = if node == self.term(Term::Generator) { "the " } else { "" };
+            format!("; a transaction spends most of its time in {the}{node}: {}", self.time(time))
         });
         format!("{way}{longest}")
     }
@@ -474,7 +451,7 @@ impl PageWords for En {
             "processor" | "cpu_model" => "processor",
             "processors" | "cpus" => "processors",
             "memory" => "memory",
-            "files" => "open files, allowed and possible",
+            "files" => "open files (allowed, possible)",
             "ports" => "local ports",
             "clock_source" => "clock source",
             "governor" => "frequency governor",
@@ -502,7 +479,7 @@ impl En {
             all => {
                 let stage = |it: &Stage| {
                     let users = self.number(&it.users.to_string());
-                    format!("{users}{} for {}", rate(it, ""), self.time(it.lasting))
+                    format!("{users}{} for {}", rate(it, ""), EN.span(it.lasting))
                 };
                 format!("users in stages: {}", all.iter().map(stage).collect::<Vec<_>>().join(", "))
             }
@@ -521,8 +498,30 @@ impl En {
         format!("{}{}{}{against}", said(it.tps, self), self.sure(it), self.tail(it))
     }
 
+    /// What open cells hold of what is offered.
+    fn opened(&self, it: &Opened<'_>) -> String {
+        let each = |it: &Held<'_>| {
+            let offered = it.offered.map_or(String::new(), |it| format!(" of {}", said(it, self)));
+            format!("{}{offered}{}{}", said(it.tps, self), self.sure(it), self.tail(it))
+        };
+        match (it.of, &it.highest, &it.strained) {
+            (1, Some(it), _) => format!("{} keeps up with what is offered: {}", it.name, each(it)),
+            (1, None, Some(it)) => format!("{} does not keep up with what is offered: {}", it.name, each(it)),
+            (of, highest, strained) => {
+                let highest = highest
+                    .as_ref()
+                    .map_or(String::new(), |it| format!("; most is offered to {}: {}", it.name, each(it)));
+                let strained = strained
+                    .as_ref()
+                    .map_or(String::new(), |it| format!("; furthest behind is {}: {}", it.name, each(it)));
+                let keep = if it.kept_up == 1 { "keeps" } else { "keep" };
+                format!("{} of {of} open cells {keep} up with what is offered{highest}{strained}", it.kept_up)
+            }
+        }
+    }
+
     fn sure(&self, it: &Held<'_>) -> String {
-        let runs = count(it.runs as usize, "run");
+        let runs = count(it.runs as usize, "trial");
         match it.interval {
             Some((low, high)) => {
                 format!(" (95 %: {} to {}, {runs})", said(low, self), said(high, self))
@@ -542,7 +541,7 @@ impl En {
             Verdict::NoEvidence => format!(", {ratio} of the baseline: no evidence of a difference"),
             Verdict::Lower => format!(", {ratio} of the baseline: lower"),
             Verdict::Higher => format!(", {ratio} of the baseline: higher"),
-            Verdict::TooFewRuns => format!(", {ratio} of the baseline: too few runs to tell"),
+            Verdict::TooFewRuns => format!(", {ratio} of the baseline: too few trials to tell"),
         }
     }
 
@@ -552,6 +551,7 @@ impl En {
             (0, ..) => String::new(),
             (1, 0, 0) => "; its objective is kept".to_owned(),
             (1, 1, _) => "; its objective is BROKEN".to_owned(),
+            (1, ..) => "; its objective cannot be judged".to_owned(),
             (_, 0, 0) => format!("; all {of} objectives are kept"),
             (_, 0, unknown) => format!("; {unknown} of {} cannot be judged", count(of, "objective")),
             (_, 1, _) => format!("; 1 of {of} objectives is BROKEN"),
@@ -561,7 +561,8 @@ impl En {
 
     fn valid(&self, it: Trials) -> String {
         match (it.valid, it.of) {
-            (valid, of) if valid == of => "valid".to_owned(),
+            (1, 1) => "its trial is valid".to_owned(),
+            (valid, of) if valid == of => "all trials are valid".to_owned(),
             (valid, of) => format!("{valid} of {of} trials are valid"),
         }
     }

@@ -23,7 +23,7 @@ impl CompareWords for Ru {
             Comparing::Base => "база",
             Comparing::Run => "прогон",
             Comparing::Change => "изменение",
-            Comparing::Interval => "95 %",
+            Comparing::Interval => "95\u{a0}%",
             Comparing::Verdict => "вывод",
             Comparing::Method => "метод",
             Comparing::All => "все",
@@ -45,7 +45,7 @@ impl CompareWords for Ru {
             Metric::P50 => "время ответа, p50",
             Metric::P90 => "время ответа, p90",
             Metric::P99 => "время ответа, p99",
-            Metric::P999 => "время ответа, p99,9",
+            Metric::P999 => "время ответа, p99.9",
             Metric::ServiceP99 => "время обслуживания, p99",
             Metric::Errors => "ошибки",
             Metric::GeneratorCpu => "ЦП генератора",
@@ -83,7 +83,7 @@ impl CompareWords for Ru {
     fn changed(&self, it: &Change) -> String {
         match it {
             Change::Ratio { value, .. } => value.map_or(String::new(), |it| RU.change(it)),
-            Change::Difference { value, .. } => format!("{} п. п.", points(*value)),
+            Change::Difference { value, .. } => format!("{}\u{a0}п.\u{a0}п.", points(*value)),
         }
     }
 
@@ -92,7 +92,7 @@ impl CompareWords for Ru {
             (_, None) => String::new(),
             (Change::Ratio { .. }, Some(it)) => RU.changes(it),
             (Change::Difference { .. }, Some((low, high))) => {
-                format!("от {} до {} п. п.", points(low), points(high))
+                format!("от {} до {}\u{a0}п.\u{a0}п.", points(low), points(high))
             }
         }
     }
@@ -112,21 +112,26 @@ impl CompareWords for Ru {
         let what = if figures == 0 {
             "сравнивать нечего".to_owned()
         } else if too_few == figures {
-            "измерений слишком мало, чтобы доказать какое-либо различие".to_owned()
+            "измерений слишком мало, чтобы доказать хоть какое-то различие".to_owned()
         } else if found == 0 {
             format!("ни для одного из {} различие не доказано", all(figures))
         } else {
             let parts = [(better, "лучше"), (worse, "хуже"), (other, "просто другие")];
             let told =
-                parts.iter().filter(|it| it.0 > 0).map(|it| format!("{} – {}", it.1, RU.count(it.0 as u64)));
+                parts.iter().filter(|it| it.0 > 0).map(|it| format!("{} — {}", it.1, RU.count(it.0 as u64)));
             format!("из {}: {}", all(figures), told.collect::<Vec<_>>().join(", "))
         };
         let but = match unlike {
             0 => String::new(),
             n => {
                 let n = n as u64;
-                let differ = plural(n, "отличие само меняет", "отличия сами меняют", "отличий сами меняют");
-                format!("; но ещё {} {differ} показатели", RU.count(n))
+                let differ = plural(
+                    n,
+                    "отличие, которое само меняет",
+                    "отличия, которые сами меняют",
+                    "отличий, которые сами меняют",
+                );
+                format!("; но у прогонов есть {} {differ} показатели", RU.count(n))
             }
         };
         format!("{}: {what}{but}.", it.run.name)
@@ -164,7 +169,7 @@ impl CompareWords for Ru {
                 of_trials(*run)
             ),
             Method::Blocks { base, run } => format!(
-                "по {} и {} блокам длиной {} и {} с, выбранным повторно (корреляция соседних секунд {} и {}): только об \
+                "по {} и {} блокам длиной {} и {}\u{a0}с, выбранным повторно (корреляция соседних секунд {} и {}): только об \
                  этих отрезках времени; что покажет ещё одно измерение, неизвестно",
                 base.count,
                 run.count,
@@ -193,7 +198,7 @@ impl CompareWords for Ru {
     fn condition(&self, it: &Condition, cell: &str) -> String {
         let number = |value: f64| match it.unit {
             ConditionUnit::Relative => RU.change(1.0 + value),
-            ConditionUnit::Points => format!("{} п. п.", points(value)),
+            ConditionUnit::Points => format!("{}\u{a0}п.\u{a0}п.", points(value)),
             ConditionUnit::Seconds => RU.seconds(value),
             ConditionUnit::Share => RU.percent(value, 3),
             ConditionUnit::PerSecond | ConditionUnit::Processors => self.number(&three(value)),
@@ -204,8 +209,8 @@ impl CompareWords for Ru {
             .interval
             .map_or(String::new(), |(low, high)| format!(", от {} до {}", number(low), number(high)));
         let outcome = match it.outcome {
-            Met::Yes => "выполнено",
-            Met::No => "не выполнено",
+            Met::Yes => "выполняется",
+            Met::No => "не выполняется",
             Met::Unknown => "сказать нельзя",
             Met::Absent => "сказать нельзя: такого показателя у прогонов нет",
         };
@@ -215,8 +220,8 @@ impl CompareWords for Ru {
     fn comparison_legend(&self, seed: u64, figures: usize) -> String {
         let n = figures as u64;
         format!(
-            "медианы достоверных измерений; изменения – с интервалами на 95 %; доля ложных открытий среди {} {} – не \
-             более 5 %; зерно {seed}",
+            "медианы достоверных измерений; изменения — с доверительными интервалами 95\u{a0}%; доля ложных открытий среди {} {} — не \
+             более 5\u{a0}%; начальное число {seed}",
             RU.count(n),
             oblique(n, "показателя", "показателей")
         )
@@ -232,7 +237,7 @@ impl CompareWords for Ru {
         let among = format!("{} {}", RU.count(runs), oblique(runs, "прогона", "прогонов"));
         match (changes, too_few) {
             (0, true) => {
-                format!("{all} – слишком мало, чтобы найти изменение: нужно пять до него и пять после.")
+                format!("{all} — слишком мало, чтобы найти изменение: нужно пять до него и пять после.")
             }
             (0, false) => format!("Среди {among} изменение не доказано."),
             (n, _) => format!("{} на {all}.", counted(n as u64, "изменение", "изменения", "изменений")),

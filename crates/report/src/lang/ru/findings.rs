@@ -70,7 +70,7 @@ pub fn group(it: &Finding) -> String {
         Finding::PoolBound { node, .. } => format!("{node} упирается в размер пула, а не в процессор"),
         Finding::ServerBound { node, .. } => format!("{node} упирается в процессор"),
         Finding::SessionsWait { event, .. } => {
-            format!("большинство активных сеансов PostgreSQL ждали {event}")
+            format!("большинство активных сеансов PostgreSQL ждало {event}")
         }
         Finding::Failures { code, name, .. } => {
             format!(

@@ -1,13 +1,13 @@
 //! Russian: what a page says.
 
-use super::{Ru, plural};
-use crate::lang::number::with_comma;
-use crate::lang::page::{Answer, Goals, Held, PageWords, Question, Room, Term, Trials, Word};
-use crate::page::number::{binary, span, three, time, utc};
+use super::{NUMBERS as RU, Ru, counted, matrix, oblique, plural};
+use crate::lang::number::quantile;
+use crate::lang::page::{Answer, Goals, Held, Opened, PageWords, Question, Room, Term, Trials, Word};
+use crate::page::number::{three, utc};
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
 use model::matrix::{Against, Verdict};
-use model::plan::{Cache, Content, Dataset, Entrance, Limits, Load, LoadModel, PoolMode, Stage, Think};
+use model::plan::{Cache, Content, Dataset, Entrance, Limits, Load, LoadModel, Stage, Think};
 use model::summary::QueryMode;
 use model::{EventKind, Nanos, Spacing};
 
@@ -29,7 +29,7 @@ impl PageWords for Ru {
             Word::Trial => "Измерение",
             Word::ZoomOut => "Показать всё время",
             Word::ChartHelp => {
-                "Потяните, чтобы увеличить; двойной щелчок возвращает весь график; стрелки двигают курсор"
+                "Выделите отрезок мышью, чтобы увеличить его; двойной щелчок возвращает всё время; стрелки двигают курсор"
             }
             Word::Time => "Время",
             Word::ShowTable => "Показать числа",
@@ -55,7 +55,7 @@ impl PageWords for Ru {
             Word::Million => "млн",
             Word::Live => "Идёт сейчас",
             Word::Connecting => "Подключение…",
-            Word::Lost => "Связь потеряна, пробуем снова",
+            Word::Lost => "Связь потеряна, подключаемся снова",
             Word::Ended => "Прогон окончен",
             Word::Stop => "Остановить прогон",
             Word::StopSure => "Остановить прогон? Всё измеренное сохранится.",
@@ -63,7 +63,7 @@ impl PageWords for Ru {
             Word::Stopping => "Останавливаем…",
             Word::StopFailed => "Остановить прогон не удалось",
             Word::NoScript => {
-                "Эту страницу рисует её собственный скрипт, а в этом браузере скрипты выключены. То же самое текстом выдаёт команда `pgdyno report RUN --format md`."
+                "Эту страницу рисует её собственный скрипт, а в этом браузере скрипты выключены. То же самое текстом напечатает `pgdyno report RUN --format md`."
             }
             Word::CannotUnpack => {
                 "Этот браузер не умеет распаковать страницу; подойдёт любой, выпущенный с 2023 года."
@@ -75,7 +75,7 @@ impl PageWords for Ru {
     fn term(&self, it: Term) -> &'static str {
         match it {
             Term::Goals => "Цели и нагрузка",
-            Term::Stack => "Система: где время и где очередь",
+            Term::Stack => "Система: где уходит время и где стоит очередь",
             Term::Results => "Результаты по операциям",
             Term::Matrix => "Все ячейки",
             Term::Charts => "Ход измерения",
@@ -94,18 +94,18 @@ impl PageWords for Ru {
             Term::Offered => "предложено, 1/с",
             Term::Delivered => "выполнено, 1/с",
             Term::Goodput => "полезно, 1/с",
-            Term::Failed => "отказов",
+            Term::Failed => "ошибок",
             Term::Dropped => "отброшено",
-            Term::Code => "отказ",
+            Term::Code => "ошибка",
             Term::Count => "число",
-            Term::Effect => "последствия",
+            Term::Effect => "изменения в базе",
             Term::Statement => "запрос",
             Term::Calls => "вызовов",
             Term::TotalSeconds => "всего, с",
             Term::MeanMillis => "в среднем, мс",
-            Term::SharePercent => "доля, %",
+            Term::SharePercent => "доля,\u{a0}%",
             Term::RowsOfStatement => "строк",
-            Term::Hit => "блоков из кэша",
+            Term::Hit => "блоков найдено в кэше",
             Term::Read => "блоков прочитано",
             Term::Node => "узел",
             Term::Version => "версия",
@@ -123,29 +123,6 @@ impl PageWords for Ru {
         }
     }
 
-    fn time(&self, it: Nanos) -> String {
-        let (number, unit) = time(it);
-        format!("{} {}", with_comma(&number), ["мкс", "мс", "с"][unit])
-    }
-
-    fn span(&self, it: Nanos) -> String {
-        let parts = span(it);
-        if parts.is_empty() {
-            return self.time(it);
-        }
-        let unit = |it| match it {
-            'h' => "ч",
-            'm' => "мин",
-            _ => "с",
-        };
-        parts.iter().map(|(n, it)| format!("{n} {}", unit(*it))).collect::<Vec<_>>().join(" ")
-    }
-
-    fn bytes(&self, it: f64) -> String {
-        let (number, power) = binary(it);
-        format!("{} {}", with_comma(&number), ["Б", "КиБ", "МиБ", "ГиБ", "ТиБ"][power])
-    }
-
     fn moment(&self, unix_ms: u64) -> String {
         let (year, month, day, hour, minute) = utc(unix_ms);
         format!("{day:02}.{month:02}.{year} {hour:02}:{minute:02} UTC")
@@ -156,17 +133,18 @@ impl PageWords for Ru {
             RunState::Complete => return None,
             RunState::Running => "ещё идёт",
             RunState::Interrupted => "прерван",
-            RunState::Stopped => "остановлен правилом",
-            RunState::Failed => "сорвался",
+            RunState::Stopped => "остановлен по правилу",
+            RunState::Failed => "не удался",
             RunState::Skipped => "пропущен",
-            RunState::Lost => "процесс завершили раньше времени",
+            RunState::Lost => "потерян: его процесс был убит",
         };
         Some(reason.map_or(what.to_owned(), |it| format!("{what}: {it}")))
     }
 
     fn extent(&self, trials: usize, cells: usize) -> String {
-        let of = if cells % 10 == 1 && cells % 100 != 11 { "ячейки" } else { "ячеек" };
-        format!("{} {} {of}", counted(trials, "измерение", "измерения", "измерений"), cells)
+        let trials = counted(trials as u64, "измерение", "измерения", "измерений");
+        let cells = cells as u64;
+        format!("{trials} в {} {}", RU.count(cells), oblique(cells, "ячейке", "ячейках"))
     }
 
     fn seed(&self, it: u64) -> String {
@@ -177,13 +155,14 @@ impl PageWords for Ru {
         match it {
             Question::One { way, load } => match &load.model {
                 LoadModel::Closed { clients, .. } => {
-                    let clients = counted(*clients as usize, "клиенте", "клиентах", "клиентах");
-                    format!("Сколько выдерживает {way} при {clients}?")
+                    let clients = u64::from(*clients);
+                    let of = oblique(clients, "клиенте", "клиентах");
+                    format!("Сколько выдерживает {way} при {} {of}?", RU.count(clients))
                 }
                 users @ LoadModel::Users { .. } => {
-                    let users = users.clients() as usize;
-                    let users = counted(users, "пользователе", "пользователях", "пользователях");
-                    format!("Сколько выдерживает {way} при {users}?")
+                    let users = u64::from(users.clients());
+                    let of = oblique(users, "пользователе", "пользователях");
+                    format!("Сколько выдерживает {way} при {} {of}?", RU.count(users))
                 }
                 LoadModel::Open { schedule, .. } => format!("Выдерживает ли {way} нагрузку {schedule}?"),
             },
@@ -208,7 +187,7 @@ impl PageWords for Ru {
                     if held.offered.is_some() { "Выполняется" } else { "Выдерживает" };
                 format!("{verb} {}{}; {}.", rate(held), self::goals(goals), valid(*trials))
             }
-            Answer::Many { baseline, best, worst, trials, goals } => {
+            Answer::Many { baseline, best, worst, open, trials, goals } => {
                 let mut parts = Vec::new();
                 parts.extend(baseline.map(|it| {
                     let idle = if it.idle {
@@ -226,17 +205,14 @@ impl PageWords for Ru {
                 };
                 parts.extend(best.map(|it| format!("{how}{}: {}", it.name, beside(it))));
                 parts.extend(worst.map(|it| format!("худшая — {}: {}", it.name, beside(it))));
-                let valid = match trials.valid == trials.of {
-                    true => "все измерения достоверны".to_owned(),
-                    false => valid(*trials),
-                };
-                format!("{}{}; {valid}.", parts.join("; "), self::goals(goals))
+                parts.extend(open.map(opened));
+                format!("{}{}; {}.", parts.join("; "), self::goals(goals), valid(*trials))
             }
         }
     }
 
     fn load(&self, it: &Load, at_once: &[u32]) -> String {
-        let numbers: Vec<String> = at_once.iter().map(|it| with_comma(&it.to_string())).collect();
+        let numbers: Vec<String> = at_once.iter().map(|it| RU.count((*it).into())).collect();
         let last = at_once.last().copied().unwrap_or_default();
         let numbers = alternatives(&numbers);
         let mut parts = match &it.model {
@@ -244,31 +220,31 @@ impl PageWords for Ru {
                 let clients = plural(last.into(), "клиент", "клиента", "клиентов");
                 let mut parts = vec!["закрытая модель".to_owned(), format!("{numbers} {clients}")];
                 if *think > Nanos::ZERO {
-                    parts.push(format!("пауза {}", self.time(*think)));
+                    parts.push(format!("пауза {}", RU.chosen(*think)));
                 }
                 parts
             }
             LoadModel::Users { stages, think, pacing, rate_max } => {
-                let mut parts = vec!["закрытая модель".to_owned(), users(self, stages, &numbers, last)];
+                let mut parts = vec!["закрытая модель".to_owned(), users(stages, &numbers, last)];
                 parts.extend(match *think {
-                    Think::Constant(it) => (it > Nanos::ZERO).then(|| format!("пауза {}", self.time(it))),
+                    Think::Constant(it) => (it > Nanos::ZERO).then(|| format!("пауза {}", RU.chosen(it))),
                     Think::Exponential { mean } => {
-                        Some(format!("экспоненциальная пауза, в среднем {}", self.time(mean)))
+                        Some(format!("экспоненциальная пауза, в среднем {}", RU.chosen(mean)))
                     }
                     Think::LogNormal { median, sigma } => {
-                        let sigma = with_comma(&sigma.to_string());
-                        Some(format!("логнормальная пауза, медиана {}, σ {sigma}", self.time(median)))
+                        let (median, sigma) = (RU.chosen(median), RU.plain(sigma));
+                        Some(format!("логнормальная пауза, медиана {median}, σ {sigma}"))
                     }
                 });
-                let pacing = pacing.map(|it| format!("от начала до начала не меньше {}", self.time(it)));
+                let pacing = pacing.map(|it| format!("от начала до начала не меньше {}", RU.chosen(it)));
                 parts.extend(pacing);
-                let most = rate_max.map(|it| with_comma(&it.to_string()));
+                let most = rate_max.map(|it| RU.plain(it));
                 parts.extend(most.map(|it| format!("не больше {it} в секунду")));
                 parts
             }
             LoadModel::Open { schedule, arrivals, .. } => {
                 let arrivals = match arrivals {
-                    Spacing::Even => "равномерные заявки",
+                    Spacing::Even => "равномерный поток заявок",
                     Spacing::Poisson => "пуассоновский поток заявок",
                 };
                 let most = format!("в работе не больше {numbers}");
@@ -283,7 +259,7 @@ impl PageWords for Ru {
         if it.connect_each {
             parts.push("новое соединение на каждую транзакцию".to_owned());
         }
-        parts.extend(it.timeout.map(|it| format!("ожидание не дольше {}", self.time(it))));
+        parts.extend(it.timeout.map(|it| format!("ожидание ответа не дольше {}", RU.chosen(it))));
         if it.max_tries > 1 {
             let tries = plural(it.max_tries.into(), "попытки", "попыток", "попыток");
             parts.push(format!("до {} {tries}", it.max_tries));
@@ -292,33 +268,32 @@ impl PageWords for Ru {
     }
 
     fn window(&self, it: &Load, repeat: u32) -> String {
-        let each = it
-            .duration
-            .map_or("до конца расписания".to_owned(), |it| format!("по {}", self.span(it)));
+        let each = match it.duration {
+            None => "до конца расписания".to_owned(),
+            Some(it) if repeat == 1 => RU.span(it),
+            Some(it) => format!("по {}", RU.span(it)),
+        };
         let warmup = match it.warmup {
             Nanos::ZERO => String::new(),
-            it => format!(" после прогрева в {}", self.span(it)),
+            it => format!(" после прогрева в {}", RU.span(it)),
         };
         match repeat {
-            1 => format!("один раз, {}{warmup}", each.trim_start_matches("по ")),
-            n => format!("{n} {}, {each}{warmup}", plural(n.into(), "раз", "раза", "раз")),
+            1 => format!("один раз, {each}{warmup}"),
+            n => format!("{}, {each}{warmup}", counted(n.into(), "раз", "раза", "раз")),
         }
     }
 
     fn dataset(&self, it: &Dataset) -> String {
-        let rows = |it: u64| {
-            let rows = plural(it, "строка", "строки", "строк");
-            format!("{} {rows}", with_comma(&it.to_string()))
-        };
+        let rows = |it: u64| counted(it, "строка", "строки", "строк");
         let content = match &it.content {
             Content::Tickets { rows: n } => format!("book.tickets, {}", rows(*n)),
-            Content::Profiles { users, per_user } => {
-                let of = plural(*users, "пользователь", "пользователя", "пользователей");
-                let number = |it: u64| with_comma(&it.to_string());
-                format!("профили, {} {of}, по {} у каждого", number(*users), number(*per_user))
-            }
+            Content::Profiles { users, per_user } => format!(
+                "профили, {}, по {} у каждого",
+                counted(*users, "пользователь", "пользователя", "пользователей"),
+                RU.count(*per_user)
+            ),
             Content::Pgbench { scale } => {
-                format!("таблицы pgbench, масштаб {}", with_comma(&scale.to_string()))
+                format!("таблицы pgbench, масштаб {}", RU.count((*scale).into()))
             }
             Content::Books { rows: n } => format!("book.bookv2, {}", rows(*n)),
             Content::Declared(tables) => tables
@@ -337,17 +312,18 @@ impl PageWords for Ru {
 
     fn limits(&self, it: &Limits) -> String {
         let mut parts = Vec::new();
-        parts.extend(it.cpu.map(|it| format!("{} ЦП", with_comma(&it.to_string()))));
+        let unit = |number: String, unit: &str| format!("{number}\u{a0}{unit}");
+        parts.extend(it.cpu.map(|it| unit(RU.plain(it), "ЦП")));
         if !it.cpus.is_empty() {
             let cpus: Vec<String> = it.cpus.iter().map(u32::to_string).collect();
-            parts.push(format!("на ЦП {}", cpus.join(",")));
+            let cores = if cpus.len() == 1 { "на ядре" } else { "на ядрах" };
+            parts.push(format!("{cores} {}", cpus.join(", ")));
         }
-        parts.extend(it.memory.map(|it| format!("память {}", self.bytes(it as f64))));
-        let number = |it: u64| with_comma(&it.to_string());
-        parts.extend(it.read_iops.map(|it| format!("{} чтений/с", number(it))));
-        parts.extend(it.write_iops.map(|it| format!("{} записей/с", number(it))));
-        parts.extend(it.read_bps.map(|it| format!("чтение {}/с", self.bytes(it as f64))));
-        parts.extend(it.write_bps.map(|it| format!("запись {}/с", self.bytes(it as f64))));
+        parts.extend(it.memory.map(|it| format!("память {}", RU.bytes(it as f64))));
+        parts.extend(it.read_iops.map(|it| unit(RU.count(it), "чтений/с")));
+        parts.extend(it.write_iops.map(|it| unit(RU.count(it), "записей/с")));
+        parts.extend(it.read_bps.map(|it| format!("чтение {}/с", RU.bytes(it as f64))));
+        parts.extend(it.write_bps.map(|it| format!("запись {}/с", RU.bytes(it as f64))));
         parts.join(", ")
     }
 
@@ -361,54 +337,40 @@ impl PageWords for Ru {
     }
 
     fn way(&self, it: Option<Entrance>) -> &'static str {
-        match it {
-            Some(Entrance::Unix) => "Unix-сокет",
-            Some(Entrance::Tcp) => "TCP",
-            Some(Entrance::Tls) => "TLS",
-            None => "как указано в адресе",
-        }
+        it.map_or("как указано в адресе", matrix::entrance)
     }
 
     fn room(&self, it: &Room) -> String {
         match it {
-            Room::Pool(mode, size) => {
-                let mode = match mode {
-                    PoolMode::Session => "режим сеансов",
-                    PoolMode::Transaction => "режим транзакций",
-                    PoolMode::Statement => "режим операторов",
-                };
-                format!("{mode}, пул {size}")
-            }
+            Room::Pool(mode, size) => format!("{}, пул {size}", matrix::mode(*mode)),
             Room::MaxConn(bound) => format!("maxconn {bound}"),
-            Room::Slots(slots) => {
-                format!("{slots} {}", plural((*slots).into(), "слот", "слота", "слотов"))
-            }
+            Room::Slots(slots) => counted((*slots).into(), "слот", "слота", "слотов"),
         }
     }
 
     fn processors(&self, used: f64, of: Option<f64>) -> String {
-        let of = of.map_or(String::new(), |it| format!(" из {}", with_comma(&it.to_string())));
-        format!("{}{of} ЦП", with_comma(&format!("{used:.2}")))
+        let of = of.map_or(String::new(), |it| format!(" из {}", RU.plain(it)));
+        format!("занято {}{of}\u{a0}ЦП", RU.fixed(used, 2))
     }
 
     fn held_back(&self, share: f64) -> String {
-        format!("придержан в {} % периодов", with_comma(&format!("{:.0}", 100.0 * share)))
+        format!("придержан квотой в {} периодов", RU.percent(share, 0))
     }
 
     fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String> {
-        let busy = busy.map(|it| format!("в работе {}", with_comma(&three(it))));
-        let queue = queue.map(|it| format!("в очереди {}", with_comma(&three(it))));
+        let busy = busy.map(|it| format!("в работе {}", RU.three(it)));
+        let queue = queue.map(|it| format!("в очереди {}", RU.three(it)));
         let parts: Vec<String> = [busy, queue].into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
     fn spent(&self, it: Nanos) -> String {
-        format!("{} на транзакцию", self.time(it))
+        format!("{} на транзакцию", RU.time(it))
     }
 
     fn drawn(&self, way: &str, longest: Option<(&str, Nanos)>) -> String {
         let longest = longest.map_or(String::new(), |(node, time)| {
-            format!("; дольше всего транзакция находится в узле {node}: {}", self.time(time))
+            format!("; больше всего времени транзакция проводит в узле «{node}»: {}", RU.time(time))
         });
         format!("{way}{longest}")
     }
@@ -423,8 +385,8 @@ impl PageWords for Ru {
             ChartKind::Rate => "Предложено и выполнено",
             ChartKind::Response => "Время ответа",
             ChartKind::ResponseByOperation => "Время ответа по операциям",
-            ChartKind::Failures => "Отказы по кодам",
-            ChartKind::InFlight => "В работе и в ожидании клиента",
+            ChartKind::Failures => "Ошибки по кодам",
+            ChartKind::InFlight => "В работе и в очереди ожидания",
             ChartKind::Pooler => "Пулеры и балансировщики",
             ChartKind::Connections => "Сеансы PostgreSQL",
             ChartKind::Processors => "Процессоры",
@@ -450,20 +412,18 @@ impl PageWords for Ru {
         let word = match it {
             TrackKind::Offered => "предложено",
             TrackKind::Delivered => "выполнено",
-            TrackKind::Quantile(q) | TrackKind::SendLag(q) => {
-                return format!("p{}", with_comma(&((q * 1000.0).round() / 10.0).to_string()));
-            }
+            TrackKind::Quantile(q) | TrackKind::SendLag(q) => return quantile(q),
             TrackKind::Max => "максимум",
-            TrackKind::Failed => "отказ",
+            TrackKind::Failed => "ошибки",
             TrackKind::Unknown => "исход неизвестен",
-            TrackKind::Refused => "не подключились",
+            TrackKind::Refused => "отказано в соединении",
             TrackKind::Dropped => "отброшено",
             TrackKind::InFlight => "в работе",
             TrackKind::Waited => "ждали клиента",
-            TrackKind::ClientsActive => "клиенты активные",
-            TrackKind::ClientsWaiting => "клиенты ждущие",
-            TrackKind::ServersActive => "серверы занятые",
-            TrackKind::ServersIdle => "серверы свободные",
+            TrackKind::ClientsActive => "активные клиенты",
+            TrackKind::ClientsWaiting => "ждущие клиенты",
+            TrackKind::ServersActive => "занятые серверы",
+            TrackKind::ServersIdle => "свободные серверы",
             TrackKind::Queue => "очередь",
             TrackKind::Sessions => "сеансы",
             TrackKind::Limit => "предел",
@@ -509,9 +469,9 @@ impl PageWords for Ru {
             "system" => "система",
             "kernel" => "ядро",
             "processor" | "cpu_model" => "процессор",
-            "processors" | "cpus" => "процессоров",
+            "processors" | "cpus" => "число процессоров",
             "memory" => "память",
-            "files" => "открытых файлов: разрешено и возможно",
+            "files" => "открытые файлы (разрешено, возможно)",
             "ports" => "локальные порты",
             "clock_source" => "источник времени",
             "governor" => "управление частотой",
@@ -525,64 +485,59 @@ impl PageWords for Ru {
     }
 }
 
-/// `21 570 транзакций в секунду (95 %: от 21 400 до 21 700, 5 прогонов), p99 12,3 мс`.
-/// `пользователи по ступеням: 1000 (по 50 в секунду) на 90 с, 500 на 60 с`; `numbers` are those of a single stage.
-fn users(lang: &Ru, stages: &[Stage], numbers: &str, last: u32) -> String {
-    let rate = |it: &Stage| {
-        let rate = it.spawn_rate.map(|it| with_comma(&it.to_string()));
-        rate.map_or(String::new(), |it| format!(" (по {it} в секунду)"))
-    };
-    match stages {
-        [only] => {
-            let users = plural(last.into(), "пользователь", "пользователя", "пользователей");
-            format!("{numbers} {users}{}", rate(only))
-        }
-        all => {
-            let stage = |it: &Stage| {
-                let users = with_comma(&it.users.to_string());
-                format!("{users}{} на {}", rate(it), lang.time(it.lasting))
-            };
-            format!("пользователи по ступеням: {}", all.iter().map(stage).collect::<Vec<_>>().join(", "))
-        }
-    }
-}
-
+/// `21 570 транзакций в секунду (95 %: от 21 400 до 21 700, 5 измерений), p99 12,3 мс`.
 fn rate(it: &Held<'_>) -> String {
     let number = three(it.tps);
     // A broken number takes the genitive singular: 1,5 транзакции.
-    let what = match number.contains('.') {
-        true => "транзакции",
-        false => plural(it.tps.round() as u64, "транзакция", "транзакции", "транзакций"),
+    let what = match number.parse::<u64>() {
+        Ok(whole) => plural(whole, "транзакция", "транзакции", "транзакций"),
+        Err(_) => "транзакции",
     };
-    let offered =
-        it.offered.map_or(String::new(), |it| format!(" при предложенных {}", with_comma(&three(it))));
-    format!("{} {what} в секунду{offered}{}{}", with_comma(&number), sure(it), tail(it))
+    let offered = it.offered.map_or(String::new(), |it| format!(" при предложенных {}", RU.three(it)));
+    format!("{} {what} в секунду{offered}{}{}", RU.write(&number), sure(it), tail(it))
 }
 
 /// The same beside the baseline, without the unit.
 fn beside(it: &Held<'_>) -> String {
     let against = it.against.map_or(String::new(), |it| against(&it));
-    format!("{}{}{}{against}", with_comma(&three(it.tps)), sure(it), tail(it))
+    format!("{}{}{}{against}", RU.three(it.tps), sure(it), tail(it))
+}
+
+/// What open cells hold of what is offered.
+fn opened(it: &Opened<'_>) -> String {
+    let each = |it: &Held<'_>| {
+        let offered = it.offered.map_or(String::new(), |it| format!(" из {}", RU.three(it)));
+        format!("{} — {}{offered}{}{}", it.name, RU.three(it.tps), sure(it), tail(it))
+    };
+    match (it.of, &it.highest, &it.strained) {
+        (1, Some(it), _) => format!("предложенное выполняет {}", each(it)),
+        (1, None, Some(it)) => format!("предложенного не выдерживает {}", each(it)),
+        (of, highest, strained) => {
+            let highest = highest.as_ref().map_or(String::new(), |it| format!("; больше всего {}", each(it)));
+            let strained =
+                strained.as_ref().map_or(String::new(), |it| format!("; сильнее всех отстаёт {}", each(it)));
+            format!("предложенное выполняют {} из {of} открытых ячеек{highest}{strained}", it.kept_up)
+        }
+    }
 }
 
 fn sure(it: &Held<'_>) -> String {
-    let runs = counted(it.runs as usize, "измерение", "измерения", "измерений");
+    let trials = counted(it.runs.into(), "измерение", "измерения", "измерений");
     match it.interval {
         Some((low, high)) => {
-            let [low, high] = [low, high].map(|it| with_comma(&three(it)));
-            format!(" (95 %: от {low} до {high}, {runs})")
+            format!(" (95\u{a0}%: от {} до {}, {trials})", RU.three(low), RU.three(high))
         }
-        None => format!(" ({runs})"),
+        None => format!(" ({trials})"),
     }
 }
 
 fn tail(it: &Held<'_>) -> String {
-    it.p99.map_or(String::new(), |it| format!(", p99 {}", Ru.time(it)))
+    it.p99.map_or(String::new(), |it| format!(", p99 {}", RU.time(it)))
 }
 
 fn against(it: &Against) -> String {
     let Some(ratio) = it.ratio else { return String::new() };
-    let ratio = with_comma(&format!("{ratio:.3}"));
+    let ratio = RU.fixed(ratio, 3);
     match it.verdict {
         Verdict::NoEvidence => format!(", {ratio} от базы: различие не доказано"),
         Verdict::Lower => format!(", {ratio} от базы: ниже"),
@@ -595,23 +550,50 @@ fn goals(it: &Goals) -> String {
     let of = it.kept + it.broken + it.unknown;
     match (of, it.broken, it.unknown) {
         (0, ..) => String::new(),
-        (1, 0, 0) => "; цель достигнута".to_owned(),
+        (1, 0, 0) => "; цель соблюдена".to_owned(),
         (1, 1, _) => "; цель НАРУШЕНА".to_owned(),
-        (_, 0, 0) => format!("; достигнуты все цели ({of})"),
-        (_, 0, unknown) => format!("; о целях судить нельзя: {unknown} из {of}"),
-        (_, broken, _) => format!("; НАРУШЕНО целей: {broken} из {of}"),
+        (1, ..) => "; соблюдена ли цель, сказать нельзя".to_owned(),
+        (_, 0, 0) => format!("; соблюдены все цели ({of})"),
+        (_, 0, unknown) => {
+            let unknown = unknown as u64;
+            let goals = oblique(unknown, "цели", "целей");
+            format!("; о соблюдении {} {goals} из {of} судить нельзя", RU.count(unknown))
+        }
+        (_, broken, _) => {
+            let broken = broken as u64;
+            let verb = plural(broken, "НАРУШЕНА", "НАРУШЕНЫ", "НАРУШЕНО");
+            format!("; {verb} {} из {of}", counted(broken, "цель", "цели", "целей"))
+        }
     }
 }
 
 fn valid(it: Trials) -> String {
     match (it.valid, it.of) {
-        (valid, of) if valid == of => "достоверно".to_owned(),
+        (1, 1) => "измерение достоверно".to_owned(),
+        (valid, of) if valid == of => "все измерения достоверны".to_owned(),
         (valid, of) => format!("достоверных измерений: {valid} из {of}"),
     }
 }
 
-fn counted(n: usize, one: &'static str, few: &'static str, many: &'static str) -> String {
-    format!("{} {}", with_comma(&n.to_string()), plural(n as u64, one, few, many))
+/// `пользователи по ступеням: 1000 (по 50 в секунду) на 90 с, 500 на 60 с`; `numbers` are those of a single stage.
+fn users(stages: &[Stage], numbers: &str, last: u32) -> String {
+    let rate = |it: &Stage| {
+        let rate = it.spawn_rate.map(|it| RU.plain(it));
+        rate.map_or(String::new(), |it| format!(" (по {it} в секунду)"))
+    };
+    match stages {
+        [only] => {
+            let users = plural(last.into(), "пользователь", "пользователя", "пользователей");
+            format!("{numbers} {users}{}", rate(only))
+        }
+        all => {
+            let stage = |it: &Stage| {
+                let users = RU.count(it.users.into());
+                format!("{users}{} на {}", rate(it), RU.span(it.lasting))
+            };
+            format!("пользователи по ступеням: {}", all.iter().map(stage).collect::<Vec<_>>().join(", "))
+        }
+    }
 }
 
 /// `a`, `a и b`, `a, b и c`.
