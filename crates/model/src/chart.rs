@@ -174,7 +174,8 @@ pub struct Mark {
     pub at: f64,
     pub node: String,
     pub kind: EventKind,
-    /// How many events of its kind within this second it stands for, at least 1.
+    /// How many events of its kind within this second it stands for, at least 1; where there are very many, within a longer
+    /// time from then on.
     pub count: u64,
     /// The first one's words: text of foreign origin.
     pub text: String,

@@ -14,3 +14,6 @@ pub use statements::{STATEMENTS, Statements, statements};
 fn median(values: &[f64]) -> Option<f64> {
     crate::repeats::estimate(values).map(|it| it.median)
 }
+
+#[cfg(test)]
+mod tests;
