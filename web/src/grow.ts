@@ -7,7 +7,8 @@ export interface Points {
     at: number[];
     /** By chart, by track, by new point. */
     charts: (number | null)[][][];
-    marks: Mark[];
+    /** By language. */
+    marks: Record<string, Mark[]>;
 }
 
 /** Appends; `false` where the page knows no such trial or other tracks, so that all of it is to be fetched. */

@@ -59,6 +59,12 @@ export class List {
             ),
         );
         this.fill();
+        this.completed();
+    }
+
+    /** What takes the server long to read comes a little later. */
+    private completed(): void {
+        if (this.it.more) void this.reload();
     }
 
     private seek(part: Partial<Sought>): void {
@@ -70,6 +76,7 @@ export class List {
         this.it = await this.again();
         this.ticked = this.ticked.filter((name) => this.it.runs.some((run) => run.name === name));
         this.fill();
+        this.completed();
     }
 
     private fill(): void {

@@ -3,7 +3,7 @@ import { shownCharts } from "./charts";
 import { checked, fetched } from "./document";
 import { button, el } from "./dom";
 import { append, bounded, type Points } from "./grow";
-import type { Charts, Doc, TrialData } from "./page";
+import type { Charts, Doc, Page, TrialData } from "./page";
 import type { Report } from "./report";
 import type { Words } from "./words";
 
@@ -18,7 +18,8 @@ type State = "connecting" | "live" | "lost" | "ended";
 
 export class Live {
     private state: State = "connecting";
-    private said = "";
+    /** By language. */
+    private said: Record<string, string> = {};
     private source: EventSource | null = null;
     private again = 0;
     private fetching = false;
@@ -72,7 +73,7 @@ export class Live {
         heard("document", (data) => this.whole(data as Partial<Doc>));
         heard("points", (data) => this.points(data as Points));
         heard("state", (data) => {
-            this.said = String((data as { text?: string } | null)?.text ?? "");
+            this.said = (data as { text?: Record<string, string> } | null)?.text ?? {};
             this.tell(this.state);
         });
         heard("end", () => {
@@ -116,16 +117,21 @@ export class Live {
             if (performance.now() - this.fetchedAt > REBIN_MS) this.refresh();
             bounded(to, MOST_POINTS);
         }
-        for (const charts of chartBlocks(report)) {
-            const marks = charts.trials[it.trial]?.marks;
-            if (!marks || !it.marks?.length) continue;
-            const latest = marks.slice(-it.marks.length).map((mark) => `${mark.at} ${mark.text}`);
-            marks.push(...it.marks.filter((mark) => !latest.includes(`${mark.at} ${mark.text}`)));
-            marks.splice(0, Math.max(0, marks.length - MOST_MARKS));
+        let marked = false;
+        for (const page of report.pages) {
+            const more = it.marks?.[page.lang] ?? [];
+            marked ||= more.length > 0;
+            for (const charts of chartBlocks(page)) {
+                const marks = charts.trials[it.trial]?.marks;
+                if (!marks || more.length === 0) continue;
+                const latest = marks.slice(-more.length).map((mark) => `${mark.at} ${mark.text}`);
+                marks.push(...more.filter((mark) => !latest.includes(`${mark.at} ${mark.text}`)));
+                marks.splice(0, Math.max(0, marks.length - MOST_MARKS));
+            }
         }
         report.place.running = it.trial;
         if (report.place.trial === null) shownCharts?.trial(it.trial);
-        if (shownCharts?.shownTrial === it.trial) this.grow(it.marks?.length > 0);
+        if (shownCharts?.shownTrial === it.trial) this.grow(marked);
     }
 
     /** At most once per frame, and not at all while nobody looks. */
@@ -156,7 +162,8 @@ export class Live {
 
     private tell(state: State): void {
         this.state = state;
-        const text = state === "live" && this.said ? this.said : this.words(state);
+        const said = this.said[this.report?.page.lang ?? ""];
+        const text = state === "live" && said ? said : this.words(state);
         if (this.shown.textContent !== text) this.shown.textContent = text;
         this.shown.dataset["state"] = state;
     }
@@ -184,8 +191,8 @@ export class Live {
     }
 }
 
-function chartBlocks(report: Report): Charts[] {
-    return report.pages.flatMap((page) => page.sections).flatMap((it) => it.blocks).filter((it) => it.kind === "charts");
+function chartBlocks(page: Page): Charts[] {
+    return page.sections.flatMap((it) => it.blocks).filter((it) => it.kind === "charts");
 }
 
 function parsed(text: string): unknown {

@@ -8,6 +8,14 @@ import { choose, chosen, type Choice } from "./theme";
 import { told } from "./tone";
 import { type Words, words } from "./words";
 
+/** Where a server has what else there is; a file on a disk knows of none. */
+export interface Around {
+    /** The list of runs. */
+    home?: string | undefined;
+    /** This page as one file. */
+    file?: string | undefined;
+}
+
 export class Report {
     readonly place = new Place();
     private lang: string;
@@ -16,6 +24,7 @@ export class Report {
     constructor(
         private readonly root: HTMLElement,
         private doc: Doc,
+        private readonly around: Around,
         /** What stands in the bar beside the choices: a live page's state. */
         private readonly beside: (words: Words) => HTMLElement | null = () => null,
     ) {
@@ -102,6 +111,7 @@ export class Report {
     }
 
     private bar(page: Page, say: Words): HTMLElement {
+        const { home, file } = this.around;
         const languages = this.doc.pages.map((it) => {
             const other = button(it.language, () => this.speak(it.lang), { id: `in-${it.lang}`, lang: it.lang, "aria-pressed": String(it === page) });
             return other;
@@ -109,11 +119,13 @@ export class Report {
         return el(
             "div",
             { class: "bar" },
+            home !== undefined && el("a", { class: "home", href: home }, say("all_runs")),
             el("span", { class: "bar-title" }, page.title),
             this.beside(say),
             el("span", { class: "gap" }),
             languages.length > 1 && el("div", { class: "languages", role: "group", "aria-label": say("language") }, ...languages),
             themes(say),
+            file !== undefined && el("a", { class: "file", href: file }, say("one_file")),
             button(say("print"), () => print(), { class: "print", id: "print" }),
         );
     }

@@ -5,6 +5,8 @@ import type { Tone } from "./page";
 export interface Runs {
     words: Record<string, string>;
     runs: Run[];
+    /** Whether answers are missing that would come if it were asked for again. */
+    more: boolean;
 }
 
 export interface Run {

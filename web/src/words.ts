@@ -22,6 +22,9 @@ export const PAGE_WORDS = [
 /** What a page that grows needs besides. */
 export const LIVE_WORDS = ["live", "connecting", "lost", "ended", "stop", "stop_sure", "stop_no", "stopping", "stop_failed"] as const;
 
+/** What a page needs that a server shows. */
+export const SERVED_WORDS = ["all_runs", "one_file"] as const;
+
 /** What the list of runs needs. */
 export const RUNS_WORDS = [
     "title", "skip", "language", "theme", "theme_auto", "theme_light", "theme_dark", "good", "doubt", "bad",
@@ -29,7 +32,7 @@ export const RUNS_WORDS = [
     "compare", "compare_help", "select", "base", "none", "reload",
 ] as const;
 
-export type Word = (typeof PAGE_WORDS)[number] | (typeof LIVE_WORDS)[number] | (typeof RUNS_WORDS)[number];
+export type Word = (typeof PAGE_WORDS)[number] | (typeof LIVE_WORDS)[number] | (typeof SERVED_WORDS)[number] | (typeof RUNS_WORDS)[number];
 export type Words = (key: Word) => string;
 
 /** The words of a page or a list. */

@@ -401,9 +401,20 @@ test("a live page grows, keeps the zoom, survives a lost connection and ends", a
             await tab.locator("#chart-rate .plot").press("Escape");
             assert.deepEqual(await range(tab), [0, 55]);
             server.say("points", grownPoint(doc, 0, 4, 54));
-            server.say("state", { text: "trial 2 of 3" });
+            server.say("state", { text: { en: "trial 2 of 3", ru: "измерение 2 из 3" } });
             await wait("document.querySelector('.live-state').textContent === 'trial 2 of 3'");
             assert.equal(await points(), 55, "what came twice is there once");
+
+            const mark = (text: string) => [{ at: 54.5, text, tone: "bad" as const }];
+            server.say("points", { ...grownPoint(doc, 0, 4, 54), marks: { en: mark("a new deadlock"), ru: mark("новая взаимная блокировка") } });
+            await tab.getByText("a new deadlock").first().waitFor({ state: "attached" });
+            await tab.click("#in-ru");
+            assert.equal(await tab.locator(".live-state").textContent(), "измерение 2 из 3", "what goes on is said in the language that is read");
+            await tab.getByText("новая взаимная блокировка").first().waitFor({ state: "attached" });
+            assert.equal(await tab.getByText("a new deadlock").count(), 0);
+            assert.equal(await tab.locator(".bar .home").getAttribute("href"), "/");
+            assert.equal(await tab.locator(".bar .file").textContent(), "Сохранить в файл");
+            await tab.click("#in-en");
 
             server.grow(20);
             server.say("document", {});
@@ -415,7 +426,7 @@ test("a live page grows, keeps the zoom, survives a lost connection and ends", a
 
             await tab.selectOption("#trial", "1");
             server.say("points", grownPoint(doc, 0, 9, 80));
-            server.say("state", { text: "heard" });
+            server.say("state", { text: { en: "heard", ru: "услышано" } });
             await wait("document.querySelector('.live-state').textContent === 'heard'");
             assert.equal(await tab.locator("#trial").inputValue(), "1", "who has chosen a trial keeps it");
 
@@ -441,7 +452,10 @@ test("runs are found, opened and compared", async () => {
     server.runs = { words: runsWords("en"), runs: ["one", `two ${HOSTILE}`, "three"].map((name, i) => ({
         name, experiment: i === 1 ? "book" : "pool-modes", begun_ms: 1_000 * i, begun: `2026-11-2${i} 10:00`, state: i === 2 ? "running" : "complete",
         state_text: i === 2 ? "running" : "complete", cells: 4, trials: 12, size_text: "1.2 MiB", headline: `Holds ${i}000 transactions per second`, tone: i === 0 ? "good" : "plain",
-    })) };
+    })), more: false };
+    // Answers that take long to read come later.
+    const whole = server.runs as { runs: { headline: string }[] };
+    server.first = { ...whole, runs: whole.runs.map((it) => ({ ...it, headline: "" })), more: true };
     try {
         await opened(server.address("/"), DESKTOP, async (tab) => {
             assert.equal(await tab.locator("tbody tr").count(), 3);

@@ -62,11 +62,11 @@ export function invented(wish: Wish = {}): Doc {
 }
 
 /** One point of every track, for growing. */
-export function grownPoint(doc: Doc, trial: number, seed: number, moment: number): { trial: number; at: number[]; charts: number[][][]; marks: Mark[] } {
+export function grownPoint(doc: Doc, trial: number, seed: number, moment: number): { trial: number; at: number[]; charts: number[][][]; marks: Record<string, Mark[]> } {
     const random = chance(seed);
     const at = [moment * (doc.data[trial]?.bin ?? 1)];
     const charts = SKETCHES.map((sketch) => sketch.tracks.map(([, level]) => [short(level * (0.8 + 0.4 * random()))]));
-    return { trial, at, charts, marks: [] };
+    return { trial, at, charts, marks: {} };
 }
 
 function trial(points: number, random: () => number): TrialData {

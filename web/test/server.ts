@@ -11,6 +11,8 @@ export class Server {
     /** The tokens of those who asked to stop the run. */
     readonly stops: string[] = [];
     runs: unknown = null;
+    /** What the list is when it is asked for the first time. */
+    first: unknown = null;
     private readonly listeners = new Set<ServerResponse>();
 
     private constructor(
@@ -71,10 +73,11 @@ export class Server {
             response.end(JSON.stringify(this.doc));
         } else if (path === "/runs.json") {
             type("application/json");
-            response.end(JSON.stringify(this.runs));
+            response.end(JSON.stringify(this.first ?? this.runs));
+            this.first = null;
         } else {
             type("text/html; charset=utf-8");
-            const attributes = path === "/runs/invented" ? ' data-document="/runs/invented/document" data-token="let-me"' : ' data-runs="/runs.json"';
+            const attributes = path === "/runs/invented" ? ' data-document="/runs/invented/document" data-token="let-me" data-home="/" data-file="/runs/invented/report.html"' : ' data-runs="/runs.json"';
             response.end(shell(attributes, ""));
         }
     }

@@ -125,7 +125,7 @@ test("addresses lead to sections, charts and trials, and nowhere else", () => {
 });
 
 const trial = (at: number[]): TrialData => ({ bin: 1, at: [...at], charts: [[at.map((it) => it * 10), at.map(() => null)]] });
-const points = (at: number[], tracks = 2): Points => ({ trial: 0, at, charts: [Array.from({ length: tracks }, (_, t) => at.map((it) => it * 10 + t))], marks: [] });
+const points = (at: number[], tracks = 2): Points => ({ trial: 0, at, charts: [Array.from({ length: tracks }, (_, t) => at.map((it) => it * 10 + t))], marks: {} });
 
 test("points are appended once, and only where the tracks are those that are known", () => {
     const data = [trial([0, 1])];

@@ -1,7 +1,7 @@
 // What are the words of a page in both languages?
 //
 // For invented pages; real ones bring their own, by the same keys.
-import { LIVE_WORDS, PAGE_WORDS, RUNS_WORDS } from "../src/words";
+import { LIVE_WORDS, PAGE_WORDS, RUNS_WORDS, SERVED_WORDS } from "../src/words";
 
 type Spoken = [key: string, en: string, ru: string];
 
@@ -56,6 +56,8 @@ const SPOKEN: Spoken[] = [
     ["stop_no", "Let it run", "Не останавливать"],
     ["stopping", "stopping…", "останавливается…"],
     ["stop_failed", "could not be stopped", "остановить не удалось"],
+    ["all_runs", "All runs", "Все прогоны"],
+    ["one_file", "Save as a file", "Сохранить в файл"],
     ["title", "Runs", "Прогоны"],
     ["filter", "Filter", "Поиск"],
     ["experiment", "Experiment", "Эксперимент"],
@@ -78,7 +80,7 @@ const SPOKEN: Spoken[] = [
 export type Lang = "en" | "ru";
 
 /** Those of a page, a growing one included. */
-export const pageWords = (lang: Lang) => pick(lang, [...PAGE_WORDS, ...LIVE_WORDS]);
+export const pageWords = (lang: Lang) => pick(lang, [...PAGE_WORDS, ...LIVE_WORDS, ...SERVED_WORDS]);
 
 /** Those of the list of runs. */
 export const runsWords = (lang: Lang) => Object.fromEntries(pick(lang, RUNS_WORDS));

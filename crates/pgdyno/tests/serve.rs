@@ -6,6 +6,7 @@ mod serve {
     mod client;
     mod doors;
     mod growth;
+    mod list;
     mod slow;
     mod token;
 }

@@ -5,11 +5,11 @@
 //! Source: HTML Standard, "Server-sent events".
 
 use crate::document;
-use crate::lang::Lang;
+use crate::lang::{self, Lang};
 use crate::page::{charted, mark};
 use model::account::Account;
 use model::chart::Charts;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// Which of the document's `data` is the trial of this number in the store.
@@ -27,25 +27,30 @@ pub fn event(kind: &str, id: Option<&str>, data: &str) -> String {
     text
 }
 
-/// What is new in the document's trial `place`: only its new points and marks, in the tracks of the document.
-pub fn points(place: usize, new: &Charts, lang: &dyn Lang) -> String {
-    let marks: Vec<_> = new.marks.iter().map(|it| mark(it, lang)).collect();
-    let marks = serde_json::to_string(&marks).expect("strings as keys only");
+/// What is new in the document's trial `place`: only its new points and marks, in the tracks of the document. Marks come in
+/// all languages, as the document does: whoever reads may choose another one at any moment.
+pub fn points(place: usize, new: &Charts) -> String {
+    let marks = lang::ALL.iter().map(|lang| {
+        let marks: Vec<_> = new.marks.iter().map(|it| mark(it, *lang)).collect();
+        (lang.code().to_owned(), json!(marks))
+    });
+    let marks = Value::Object(marks.collect());
     let mut text = format!("{{\"trial\":{place},\"at\":{},\"charts\":", json!(new.at));
     document::charts(&mut text, &new.charts);
     let _ = write!(text, ",\"marks\":{marks}}}");
     text
 }
 
-/// What goes on.
-pub fn state(sentence: &str) -> String {
-    json!({ "text": sentence }).to_string()
+/// What goes on: one sentence, in all languages.
+pub fn state(sentence: impl Fn(&dyn Lang) -> String) -> String {
+    let text: Map<_, _> =
+        lang::ALL.iter().map(|it| (it.code().to_owned(), Value::from(sentence(*it)))).collect();
+    json!({ "text": text }).to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::En;
     use model::EventKind;
     use model::chart::{Chart, ChartKind, Mark, Track, TrackKind};
 
@@ -70,12 +75,13 @@ mod tests {
                 text,
             }],
         };
-        let data = points(1, &new, &En);
-        let expected = "{\"trial\":1,\"at\":[3.0,4.0],\"charts\":[[[10,12],[null,0.5]]],\"marks\":[{\"at\":3.5,\"text\":";
+        let data = points(1, &new);
+        let expected = "{\"trial\":1,\"at\":[3.0,4.0],\"charts\":[[[10,12],[null,0.5]]],\"marks\":{\"en\":[{\"at\":3.5,\"text\":";
         assert!(data.starts_with(expected), "{data}");
         assert!(!data.contains(['\n', '\r']), "{data}");
         assert_eq!(event("points", Some("1-2-3"), "{}"), "id: 1-2-3\nevent: points\ndata: {}\n\n");
         assert_eq!(event("end", None, "{}"), "event: end\ndata: {}\n\n");
-        assert_eq!(state("a \"b\""), "{\"text\":\"a \\\"b\\\"\"}");
+        let sentence = |it: &dyn Lang| format!("\"{}\"", it.code());
+        assert_eq!(state(sentence), r#"{"text":{"en":"\"en\"","ru":"\"ru\""}}"#);
     }
 }

@@ -31,10 +31,11 @@ pub fn html(shell: Shell<'_>, document: &str) -> String {
     around(shell, &[], &packed(document))
 }
 
-/// A page that asks the server it came from for its content. `data` are names and values that its script reads:
-/// `document`, an address, or `runs`, another; and `token`, which the server wants to see before it changes anything.
-pub fn served(shell: Shell<'_>, data: &[(&str, &str)]) -> String {
-    around(shell, data, "")
+/// A page of a server. `data` are names and values that its script reads: addresses are `document` and `runs`, where the
+/// content is unless `document` is given, `home`, the list, and `file`, all of it as one file; `token` is what the server
+/// wants to see before it changes anything.
+pub fn served(shell: Shell<'_>, data: &[(&str, &str)], document: Option<&str>) -> String {
+    around(shell, data, &document.map(packed).unwrap_or_default())
 }
 
 fn around(shell: Shell<'_>, data: &[(&str, &str)], packed: &str) -> String {

@@ -60,6 +60,11 @@ pub fn page(account: &Account, lang: &dyn Lang) -> Page {
     }
 }
 
+/// What a run says in one sentence, as it stands at the top of its page.
+pub fn answer(account: &Account, lang: &dyn Lang) -> Line {
+    answer::answer(&Case::new(account, lang))
+}
+
 /// Those of the program that draws, by their keys.
 pub fn words(lang: &dyn Lang) -> Vec<(&'static str, String)> {
     Word::KEYS.iter().map(|(key, word)| (*key, lang.word(*word).to_owned())).collect()
@@ -167,13 +172,22 @@ pub struct Row {
     pub baseline: bool,
 }
 
-/// A table of shades: one figure over two axes.
+/// A table of shades: a figure over two axes, and others to choose from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Heat {
-    /// What is shaded, with its unit.
-    pub caption: String,
     pub across: (String, Vec<String>),
     pub down: (String, Vec<String>),
+    /// The first is shown first; at least one.
+    pub layers: Vec<HeatLayer>,
+}
+
+/// One figure of a heat map.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct HeatLayer {
+    /// What is shaded, with its unit: for whoever chooses.
+    pub name: String,
+    /// The same, and beside what.
+    pub caption: String,
     /// Row by row, left to right.
     pub cells: Vec<HeatCell>,
 }
@@ -182,7 +196,8 @@ pub struct Heat {
 pub struct HeatCell {
     /// Empty where nothing was measured.
     pub text: String,
-    /// Beside the baseline: -1 far lower, 0 the same, 1 far higher; `None` where it cannot be said.
+    /// Beside the baseline: -1 far worse, 0 the same, 1 far better, whether more of it is better or less; `None` where it
+    /// cannot be said.
     pub shade: Option<f64>,
     pub baseline: bool,
 }
@@ -193,7 +208,7 @@ pub struct Drawing {
     /// What the picture says, for those who do not see it.
     pub alternative: String,
     pub nodes: Vec<DrawnNode>,
-    /// One fewer than nodes: the way from each to the next, such as `TCP, TLS 1.3`.
+    /// One fewer than nodes: the way from each to the next, such as `TLS 1.3`.
     pub hops: Vec<String>,
 }
 
@@ -201,7 +216,7 @@ pub struct Drawing {
 pub struct DrawnNode {
     /// Its product, or the generator.
     pub heading: String,
-    /// Short lines: pool, limits, where the time and the queue are.
+    /// Short lines: that the limit or the queue is here, pool, limits, what is at work and waits, its share of the time.
     pub lines: Vec<Line>,
     /// Share of its processors that it used, 0..=1.
     pub load: Option<f64>,

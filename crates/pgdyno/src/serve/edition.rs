@@ -8,7 +8,8 @@ use hyper::body::Bytes;
 use model::chart::{Chart, ChartKind, Charts, Track, TrackKind};
 use report::document::document;
 use report::growth;
-use report::lang::{self, Lang};
+use report::lang;
+use report::lang::serve::Shown;
 use report::page::{Page, page};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -77,8 +78,11 @@ impl Edition {
             }
             place = growth::place(&account, id);
         }
-        let pages: Vec<Page> = lang::ALL.iter().map(|it| page(&account, *it)).collect();
-        let text = |it: &&dyn Lang| Bytes::from(document(&account, &pages, it.code(), events));
+        let mut pages: Vec<Page> = lang::ALL.iter().map(|it| page(&account, *it)).collect();
+        for (it, lang) in pages.iter_mut().zip(lang::ALL) {
+            it.words.extend(Shown::BAR.map(|(key, word)| (key, lang.shown(word).to_owned())));
+        }
+        let text = |it: &&dyn lang::Lang| Bytes::from(document(&account, &pages, it.code(), events));
         let charts = trial.map(|it| it.1);
         let first = charts.map_or((0, 0), extent);
         Ok(Edition {
@@ -111,10 +115,10 @@ impl Edition {
     }
 
     /// What is in `charts` and not in `from`; empty where that is nothing.
-    pub fn news(&self, from: Extent, charts: &Charts, lang: &dyn Lang) -> String {
+    pub fn news(&self, from: Extent, charts: &Charts) -> String {
         let Some(place) = self.place.filter(|_| from != extent(charts)) else { return String::new() };
         let new = self.shape.tail(charts, from);
-        growth::event("points", Some(&self.id(extent(charts))), &growth::points(place, &new, lang))
+        growth::event("points", Some(&self.id(extent(charts))), &growth::points(place, &new))
     }
 
     /// Where somebody stands who saw the event of this id last, or has just fetched the document; `None` where all of it
@@ -240,11 +244,11 @@ mod tests {
             ("rate:a=1,2,- b=3,4,6", 2, "[[[null],[6]]]"),
             ("rate:a=1,2,5 b=3,4,6", 0, "[[[1,2,5],[3,4,6]]]"),
         ] {
-            let news = known.news((from, 0), &charts(1, now), &lang::En);
+            let news = known.news((from, 0), &charts(1, now));
             assert!(news.contains(&format!("\"charts\":{expected},")), "{now}: {news}");
             assert!(news.contains("\"trial\":1,"), "{news}");
         }
-        assert_eq!(known.news((2, 0), &charts(1, "rate:a=1,2 b=3,4"), &lang::En), "");
+        assert_eq!(known.news((2, 0), &charts(1, "rate:a=1,2 b=3,4")), "");
     }
 
     #[test]
@@ -259,7 +263,7 @@ mod tests {
             text: text.to_owned(),
         };
         now.marks = vec![mark("first"), mark("second")];
-        let news = known.news((2, 1), &now, &lang::En);
+        let news = known.news((2, 1), &now);
         assert!(news.contains("second") && !news.contains("first"), "{news}");
         assert!(news.starts_with("id: 7-2-2\n"), "{news}");
     }

@@ -11,7 +11,7 @@ use hyper::body::Bytes;
 use model::chart::Charts;
 use model::plan::{Experiment, Setup};
 use report::growth::{event, state};
-use report::lang::{self, Lang};
+use report::lang::Lang;
 use serde::Deserialize;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -61,7 +61,7 @@ struct Trial {
 
 #[derive(Debug)]
 struct Watcher {
-    /// Index into [`lang::ALL`].
+    /// That its document shows first: an index into [`report::lang::ALL`].
     lang: usize,
     say: Sender<Bytes>,
 }
@@ -102,7 +102,7 @@ impl Growth {
         self.glance.state == State::Running
     }
 
-    /// The document in this language, an index into [`lang::ALL`].
+    /// The document that shows this language first, an index into [`report::lang::ALL`].
     pub fn document(&mut self, lang: usize) -> Result<Bytes, Trouble> {
         self.idle = 0;
         if self.edition.is_none() {
@@ -121,8 +121,8 @@ impl Growth {
         if stands.is_none() {
             text += &edition.whole(lang);
         }
-        text += &self.news(stands.unwrap_or(edition.first), lang);
-        text += &self.goes_on(lang);
+        text += &self.news(stands.unwrap_or(edition.first));
+        text += &self.goes_on();
         let (say, said) = channel(BEHIND);
         say.try_send(Bytes::from(text)).expect("nothing is in it yet");
         if self.watchers.len() >= WATCHERS {
@@ -154,13 +154,13 @@ impl Growth {
                 self.make(true)?;
                 self.tell(|it, lang| {
                     let edition = it.edition.as_ref().expect("it was made");
-                    let then = if it.is_running() { it.goes_on(lang) } else { event("end", None, "{}") };
+                    let then = if it.is_running() { it.goes_on() } else { event("end", None, "{}") };
                     edition.whole(lang) + &then
                 });
             }
             (false, _) => {
                 let told = edition.told;
-                self.tell(|it, lang| it.news(told, lang) + &it.goes_on(lang));
+                self.tell(|it, _| it.news(told) + &it.goes_on());
                 if let (Some(edition), Some(trial), true) =
                     (&mut self.edition, &self.trial, self.lag < Lag::Trial)
                 {
@@ -184,9 +184,9 @@ impl Growth {
         Ok(())
     }
 
-    /// To everybody in his language. Whose queue is full is let go.
+    /// To everybody, who may have another document than others. Whose queue is full is let go.
     fn tell(&mut self, what: impl Fn(&Growth, usize) -> String) {
-        let mut texts: Vec<Option<Bytes>> = vec![None; lang::ALL.len()];
+        let mut texts: Vec<Option<Bytes>> = vec![None; report::lang::ALL.len()];
         let mut watchers = std::mem::take(&mut self.watchers);
         watchers.retain(|it| {
             let text = texts[it.lang].get_or_insert_with(|| Bytes::from(what(self, it.lang)));
@@ -196,27 +196,25 @@ impl Growth {
     }
 
     /// What is to be appended by those who stand there.
-    fn news(&self, from: (usize, usize), lang: usize) -> String {
+    fn news(&self, from: (usize, usize)) -> String {
         match (&self.edition, &self.trial) {
-            (Some(edition), Some(trial)) if self.lag < Lag::Trial => {
-                edition.news(from, &trial.charts, lang::ALL[lang])
-            }
+            (Some(edition), Some(trial)) if self.lag < Lag::Trial => edition.news(from, &trial.charts),
             _ => String::new(),
         }
     }
 
     /// One sentence; being said again and again it also shows that somebody is there.
-    fn goes_on(&self, lang: usize) -> String {
-        let lang: &dyn Lang = lang::ALL[lang];
-        let sentence = match &self.trial {
-            _ if store::is_asked_to_end(self.run.path()) => lang.ending().to_owned(),
+    fn goes_on(&self) -> String {
+        let asked_to_end = store::is_asked_to_end(self.run.path());
+        let sentence = |lang: &dyn Lang| match &self.trial {
+            _ if asked_to_end => lang.ending().to_owned(),
             Some(it) if it.ticks > 0 => {
                 lang.goes_on(it.id.0 as usize, self.trials, &lang.number(&it.ticks.to_string()))
             }
             Some(it) => lang.sets_up(it.id.0 as usize, self.trials),
             None => lang.sets_up((self.glance.begun as usize + 1).min(self.trials), self.trials),
         };
-        event("state", None, &state(&sentence))
+        event("state", None, &state(sentence))
     }
 
     /// What is new in the file; true if a trial or the run has begun or ended.

@@ -5,13 +5,14 @@
 
 use super::edition::Edition;
 use super::growth::Growth;
-use crate::compare::{self, Asked, Format};
+use crate::compare::{self, Asked};
 use hyper::body::Bytes;
 use report::document::document;
-use report::html::{Shell, html};
+use report::html::{Shell, html, served};
 use report::lang::page::Word;
+use report::lang::serve::Shown;
 use report::lang::{self, Lang};
-use report::page::{Page, page};
+use report::page::{Line, Page, Tone, page};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 /// Questions that wait for an answer; further ones are turned away. More than there are connections, each of which asks one
 /// at a time: those of connections that have gone are among them.
 const WAITING: usize = 1024;
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lack {
@@ -123,29 +125,84 @@ pub struct Shelf {
     growing: HashMap<String, Growth>,
     /// The one that was asked for last at the end.
     kept: Vec<Kept>,
+    /// By name: of those that have ended.
+    answers: HashMap<String, Answer>,
 }
+
+/// A file as it was: its length, and when it was written last.
+type Seen = (u64, Option<SystemTime>);
 
 /// The document of a run that has ended.
 #[derive(Debug)]
 struct Kept {
     name: String,
-    /// The file as it was: its length, and when it was written last.
-    file: (u64, Option<SystemTime>),
+    file: Seen,
     edition: Edition,
+}
+
+/// What a run says in one sentence.
+#[derive(Debug)]
+struct Answer {
+    file: Seen,
+    /// By language, as in [`lang::ALL`].
+    lines: Vec<Line>,
+}
+
+/// All runs, and what they say as far as it was read.
+#[derive(Debug)]
+pub struct Listing {
+    /// The newest first. A run that goes on says nothing yet.
+    pub runs: Vec<(Listed, Option<Line>)>,
+    /// Some were not read for want of time: who asks again gets more.
+    pub more: bool,
 }
 
 /// So many documents are kept, and at most so many bytes of them.
 const KEPT: usize = 8;
 const KEPT_BYTES: usize = 64 << 20;
+/// To read answers in while somebody waits for the list.
+const LISTING: Duration = Duration::from_millis(250);
 
 impl Shelf {
     fn new(dir: &Path) -> Shelf {
-        Shelf { dir: dir.to_owned(), growing: HashMap::new(), kept: Vec::new() }
+        Shelf { dir: dir.to_owned(), growing: HashMap::new(), kept: Vec::new(), answers: HashMap::new() }
     }
 
-    /// All runs, the newest first.
-    pub fn list(&self) -> Result<Vec<Listed>, Lack> {
-        store::list(&self.dir).map_err(|it| lack(&it))
+    /// All runs; their answers in this language, an index into [`lang::ALL`].
+    pub fn list(&mut self, lang: usize) -> Result<Listing, Lack> {
+        let begun = Instant::now();
+        let all = store::list(&self.dir).map_err(|it| lack(&it))?;
+        self.answers.retain(|name, _| all.iter().any(|it| it.name == *name));
+        let mut more = false;
+        let mut runs = Vec::with_capacity(all.len());
+        for it in all {
+            let ended = it.content.as_ref().is_ok_and(|it| it.state != State::Running);
+            let line = if ended { self.answer(&it, lang, begun.elapsed() < LISTING) } else { None };
+            more |= ended && line.is_none();
+            runs.push((it, line));
+        }
+        Ok(Listing { runs, more })
+    }
+
+    /// What a run that has ended says; `None` if it was not read before and may not be `read` now.
+    fn answer(&mut self, it: &Listed, lang: usize, read: bool) -> Option<Line> {
+        // One that has gone meanwhile cannot be read either.
+        let file = seen(&it.path).unwrap_or_default();
+        if let Some(known) = self.answers.get(&it.name).filter(|it| it.file == file) {
+            return Some(known.lines[lang].clone());
+        }
+        if !read {
+            return None;
+        }
+        let lines: Vec<Line> = match crate::account::of(&it.path) {
+            Ok(account) => lang::ALL.iter().map(|it| report::page::answer(&account, *it)).collect(),
+            Err(why) => {
+                lang::ALL.iter().map(|it| Line { text: it.unreadable(&why.what), tone: Tone::Bad }).collect()
+            }
+        };
+        let line = lines[lang].clone();
+        self.answers.insert(it.name.clone(), Answer { file, lines });
+        Some(line)
     }
 
     /// The file of exactly this name.
@@ -159,8 +216,7 @@ impl Shelf {
             return growth.document(lang).map_err(|it| Lack::Broken(it.what));
         }
         let path = self.find(name)?;
-        let meta = std::fs::metadata(&path).map_err(|it| Lack::Broken(it.to_string()))?;
-        let file = (meta.len(), meta.modified().ok());
+        let file = seen(&path).map_err(|it| Lack::Broken(it.to_string()))?;
         let kept = self.kept.iter().position(|it| it.name == name).map(|at| self.kept.remove(at));
         let kept = match kept.filter(|it| it.file == file) {
             Some(it) => it,
@@ -206,8 +262,15 @@ impl Shelf {
         let compared = compare::of(&paths, Asked::default()).map_err(|it| Lack::Broken(it.what))?;
         let comparison =
             compared.unwrap_or_else(|_| unreachable!("mistakes stand in conditions, and there are none"));
-        let page = |lang: &dyn Lang| report::comparison::page(&comparison, lang);
-        Ok(compare::told(&page, Format::Html, lang, &serde_json::Value::Null))
+        let page = |lang: &dyn Lang| {
+            let mut page = report::comparison::page(&comparison, lang);
+            page.words.extend(Shown::BAR.map(|(key, word)| (key, lang.shown(word).to_owned())));
+            page
+        };
+        let title = page(lang).title;
+        let shell =
+            Shell { lang: lang.code(), title: &title, no_script: lang.word(Word::NoScript), live: false };
+        Ok(served(shell, &[("home", "/")], Some(&compare::document(&page, lang))))
     }
 
     /// Asks the process that writes the run to end it.
@@ -239,6 +302,11 @@ impl Shelf {
         }
         Ok(self.growing.get_mut(name))
     }
+}
+
+fn seen(path: &Path) -> std::io::Result<Seen> {
+    let meta = std::fs::metadata(path)?;
+    Ok((meta.len(), meta.modified().ok()))
 }
 
 fn lack(it: &store::Error) -> Lack {

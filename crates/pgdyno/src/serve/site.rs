@@ -16,7 +16,7 @@ use report::lang::page::Word;
 use report::lang::serve::Shown;
 use report::lang::{self, Lang};
 use report::notice;
-use report::page::Tone;
+use report::page::{Line, Tone};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::future::poll_fn;
@@ -145,24 +145,28 @@ impl Site {
     /// A page around what its script asks for.
     fn shell(&self, title: &str, data: &[(&str, &str)], lang: &dyn Lang) -> Answer {
         let shell = Shell { lang: lang.code(), title, no_script: lang.word(Word::NoScript), live: true };
-        answer::html(StatusCode::OK, Bytes::from(html::served(shell, data)), &self.live)
+        answer::html(StatusCode::OK, Bytes::from(html::served(shell, data, None)), &self.live)
     }
 
     async fn run(&self, name: String, lang: &dyn Lang) -> Result<Answer, No> {
         let title = name.clone();
         self.ask(move |shelf| shelf.find(&name)).await?;
         let document = format!("/runs/{}/document", path::encode(&title));
-        Ok(self.shell(&title, &[("document", &document), ("token", self.guard.form())], lang))
+        let file = format!("/runs/{}/report.html", path::encode(&title));
+        let data =
+            [("document", document.as_str()), ("token", self.guard.form()), ("home", "/"), ("file", &file)];
+        Ok(self.shell(&title, &data, lang))
     }
 
     async fn list(&self, lang: &dyn Lang) -> Result<Answer, No> {
-        let all = self.ask(|shelf| shelf.list()).await?;
-        let runs: Vec<Value> = all.iter().map(|it| row(it, lang)).collect();
+        let number = index(lang);
+        let all = self.ask(move |shelf| shelf.list(number)).await?;
+        let runs: Vec<Value> = all.runs.iter().map(|(it, answer)| row(it, answer.as_ref(), lang)).collect();
         let page = report::page::words(lang).into_iter();
         let own = Shown::KEYS.iter().map(|(key, it)| (*key, lang.shown(*it).to_owned()));
         let words: serde_json::Map<String, Value> =
             page.chain(own).map(|(key, word)| (key.to_owned(), Value::from(word))).collect();
-        Ok(answer::json(Bytes::from(json!({ "words": words, "runs": runs }).to_string())))
+        Ok(answer::json(Bytes::from(json!({ "words": words, "runs": runs, "more": all.more }).to_string())))
     }
 
     async fn login(&self, request: Request<Incoming>, lang: &dyn Lang) -> Result<Answer, No> {
@@ -273,16 +277,17 @@ fn index(it: &dyn Lang) -> usize {
 }
 
 /// A run as the list shows it.
-fn row(it: &Listed, lang: &dyn Lang) -> Value {
+fn row(it: &Listed, answer: Option<&Line>, lang: &dyn Lang) -> Value {
     let size = runs::size(it.bytes);
     match &it.content {
         Ok(content) => {
-            let (state, tone) = stands(&content.state);
+            let state = stands(&content.state);
             json!({
                 "name": it.name, "experiment": content.header.name, "begun_ms": content.header.begun_ms,
                 "begun": runs::when(content.header.begun_ms), "state": state, "state_text": lang.run_state(state),
                 "cells": content.cells, "trials": content.trials, "bytes": it.bytes, "size_text": size,
-                "headline": "", "tone": tone,
+                "headline": answer.map_or("", |it| it.text.as_str()),
+                "tone": answer.map_or(Tone::Plain, |it| it.tone),
             })
         }
         Err(why) => json!({
@@ -293,16 +298,16 @@ fn row(it: &Listed, lang: &dyn Lang) -> Value {
     }
 }
 
-fn stands(it: &State) -> (RunState, Tone) {
+fn stands(it: &State) -> RunState {
     match it {
-        State::Running => (RunState::Running, Tone::Plain),
-        State::Lost => (RunState::Lost, Tone::Bad),
+        State::Running => RunState::Running,
+        State::Lost => RunState::Lost,
         State::Ended(it) => match it.status {
-            Status::Complete => (RunState::Complete, Tone::Good),
-            Status::Interrupted => (RunState::Interrupted, Tone::Doubt),
-            Status::Stopped => (RunState::Stopped, Tone::Doubt),
-            Status::Failed => (RunState::Failed, Tone::Bad),
-            Status::Skipped => (RunState::Skipped, Tone::Bad),
+            Status::Complete => RunState::Complete,
+            Status::Interrupted => RunState::Interrupted,
+            Status::Stopped => RunState::Stopped,
+            Status::Failed => RunState::Failed,
+            Status::Skipped => RunState::Skipped,
         },
     }
 }

@@ -112,7 +112,12 @@ fn a_page_grows_to_the_end() {
                 let columns = charts.iter().flat_map(|it| it.as_array().expect("tracks"));
                 assert!(columns.into_iter().all(|it| it.as_array().is_some_and(|it| it.len() == new)));
             }
-            "state" => assert!(event.data["text"].as_str().is_some_and(|it| it.contains("змерение"))),
+            "state" => {
+                for (lang, word) in [("en", "Trial"), ("ru", "змерение")] {
+                    let text = event.data["text"][lang].as_str().unwrap_or_default();
+                    assert!(text.contains(word), "{text}");
+                }
+            }
             "end" => break,
             it => panic!("{it}"),
         }

@@ -45,8 +45,9 @@ pub enum Shown {
     /// Above the field, and when it was a wrong one.
     WantsToken,
     WrongToken,
-    /// A link.
+    /// Links: to the list, and to a run's page as one file.
     AllRuns,
+    OneFile,
     /// Notices.
     Unknown,
     Ended,
@@ -75,4 +76,7 @@ impl Shown {
         ("reload", Shown::Reload),
         ("none", Shown::None),
     ];
+
+    /// Those that stand in the bar of a page, likewise.
+    pub const BAR: [(&'static str, Shown); 2] = [("all_runs", Shown::AllRuns), ("one_file", Shown::OneFile)];
 }

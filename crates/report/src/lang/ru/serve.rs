@@ -12,16 +12,16 @@ impl ServeWords for Ru {
             Shown::Experiment => "Эксперимент",
             Shown::State => "Состояние",
             Shown::Begun => "Начало (UTC)",
-            Shown::Cells => "Ячеек",
-            Shown::Trials => "Измерений",
+            Shown::Cells => "Ячейки",
+            Shown::Trials => "Измерения",
             Shown::Size => "Размер",
             Shown::Headline => "Ответ",
             Shown::Filter => "Найти",
             Shown::All => "все",
             Shown::Select => "Выбрать",
-            Shown::Base => "база",
+            Shown::Base => "база сравнения",
             Shown::Compare => "Сравнить",
-            Shown::CompareHelp => "Выберите два или больше: первый станет базой сравнения.",
+            Shown::CompareHelp => "Выберите два прогона или больше: первый станет базой сравнения.",
             Shown::Reload => "Обновить",
             Shown::None => "Таких прогонов нет.",
             Shown::Token => "Токен",
@@ -29,9 +29,10 @@ impl ServeWords for Ru {
             Shown::WantsToken => "Нужен токен, с которым запущен этот сервер.",
             Shown::WrongToken => "Это не токен этого сервера.",
             Shown::AllRuns => "Все прогоны",
+            Shown::OneFile => "Сохранить в файл",
             Shown::Unknown => "Такого прогона нет.",
             Shown::Ended => "Этот прогон уже закончился.",
-            Shown::Busy => "Слишком много запросов сразу; повторите через мгновение.",
+            Shown::Busy => "Слишком много запросов одновременно; повторите чуть позже.",
             Shown::Foreign => "Запрос отправлен не со страницы этого сервера; откройте её заново.",
         }
     }
@@ -44,7 +45,7 @@ impl ServeWords for Ru {
             RunState::Stopped => "остановлен по правилу",
             RunState::Failed => "не удался",
             RunState::Skipped => "пропущен",
-            RunState::Lost => "потерян: процесс был убит",
+            RunState::Lost => "потерян: его процесс был убит",
         }
     }
 
@@ -53,7 +54,7 @@ impl ServeWords for Ru {
     }
 
     fn goes_on(&self, trial: usize, of: usize, seconds: &str) -> String {
-        format!("Измерение {trial} из {of} длится {seconds} с")
+        format!("Измерение {trial} из {of} идёт {seconds}\u{a0}с")
     }
 
     fn sets_up(&self, trial: usize, of: usize) -> String {
@@ -61,6 +62,6 @@ impl ServeWords for Ru {
     }
 
     fn ending(&self) -> &'static str {
-        "Прогону велено остановиться; измеренное сохраняется."
+        "Прогон останавливается; всё измеренное сохраняется."
     }
 }

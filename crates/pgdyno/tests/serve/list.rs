@@ -1,0 +1,58 @@
+//! What does the list tell of each run?
+
+use super::client::{Answer, PATIENCE, Server};
+use serde_json::Value;
+use std::fs;
+use std::time::Instant;
+
+/// The list as it is when nothing is missing from it any more.
+fn list(server: &Server, language: &str) -> Vec<Value> {
+    let begun = Instant::now();
+    loop {
+        let Answer { status, body, .. } =
+            server.ask("GET /runs.json", &[&format!("Accept-Language: {language}")]);
+        assert_eq!(status, 200, "{body}");
+        let mut told: Value = serde_json::from_str(&body).expect("JSON");
+        if told["more"] == false {
+            return told["runs"].as_array_mut().map(std::mem::take).expect("runs");
+        }
+        assert!(begun.elapsed() < PATIENCE, "{body}");
+    }
+}
+
+/// The sentence that stands at the top of the run's page.
+fn answer(server: &Server, language: &str) -> (String, String) {
+    let document = server.ask("GET /runs/shop/document", &[&format!("Accept-Language: {language}")]);
+    let document: Value = serde_json::from_str(&document.body).expect("JSON");
+    let page = document["pages"].as_array().and_then(|it| it.iter().find(|it| it["lang"] == language));
+    let text = |it: &Value| it.as_str().expect("a text").to_owned();
+    page.map(|it| (text(&it["answer"]["text"]), text(&it["answer"]["tone"]))).expect("its language is there")
+}
+
+#[test]
+fn each_run_says_its_answer() {
+    let server = Server::new();
+    for language in ["en", "ru"] {
+        let (text, tone) = answer(&server, language);
+        assert!(!text.is_empty());
+        for _ in 0..2 {
+            let runs = list(&server, language);
+            assert_eq!(runs.len(), 1, "{runs:?}");
+            assert_eq!(
+                (&runs[0]["headline"], &runs[0]["tone"]),
+                (&text.clone().into(), &tone.clone().into())
+            );
+        }
+    }
+}
+
+#[test]
+fn a_file_that_changes_is_read_again() {
+    let server = Server::new();
+    let (text, _) = answer(&server, "en");
+    assert_eq!(list(&server, "en")[0]["headline"], text);
+    fs::write(server.folder.join("runs/shop.dyno"), "no run").expect("the folder is ours");
+    let runs = list(&server, "en");
+    assert_eq!((&runs[0]["state"], &runs[0]["tone"]), (&"unreadable".into(), &"bad".into()), "{runs:?}");
+    assert_ne!(runs[0]["headline"], text);
+}
