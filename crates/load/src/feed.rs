@@ -3,7 +3,7 @@
 //! All clients of all threads draw from one feed: an atomic counter is all they share.
 
 use crate::random::{Prng, permute, zipfian};
-use model::rows::Rows;
+use model::rows::{Fields, Rows};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rows, and how they are chosen.
@@ -35,6 +35,14 @@ impl Feed {
     pub fn new(rows: Rows, order: Order) -> Feed {
         assert!(!rows.is_empty() && i64::try_from(rows.len()).is_ok(), "a feed has rows");
         Feed { rows, order, drawn: AtomicU64::new(0) }
+    }
+
+    /// Up to a thousand rows from all over it.
+    pub fn sample(&self) -> impl Iterator<Item = Fields<'_>> {
+        let rows = self.rows.len();
+        (0..rows.min(1000)).map(move |n| {
+            self.rows.row((u128::from(n) * u128::from(rows) / u128::from(rows.min(1000))) as u64)
+        })
     }
 
     /// The number of a row; `None` when there is none left.

@@ -1,8 +1,13 @@
 //! What do all clients share?
 
+use crate::feed::Feed;
 use crate::random::Prng;
-use crate::script::{Command, Keep, Kind, Mode, Names, Piece, Program, Script, Slot, Sql};
+use crate::script::{
+    Capture, Command, Draw, Finder, From, Keep, Kind, Mode, Names, Piece, Program, Script, Slot, Sql,
+    Variables,
+};
 use crate::service::{self, Service};
+use model::rows::Fields;
 use model::{Nanos, Schedule};
 use std::sync::Arc;
 use wire::pg::{Login, Transport, compile};
@@ -77,6 +82,9 @@ pub struct Workload {
     /// Clients keep a session with it; `None` where no script speaks SQL.
     pub(crate) postgres: Option<Postgres>,
     pub(crate) services: Vec<Service>,
+    feeds: Vec<Feed>,
+    /// Variables that hold fields of feeds, and how much room each is given.
+    pub(crate) fields: Vec<(Slot, usize)>,
     /// By script, then command; `None` for commands that ask nothing of PostgreSQL.
     requests: Vec<Vec<Option<Request>>>,
     /// The same for those that ask nothing of an HTTP service.
@@ -151,16 +159,64 @@ impl Workload {
                 script.commands.iter().map(|it| &it.kind).map(request).collect()
             })
             .collect();
-        let call = |it: &Command| match &it.kind {
+        let mut finders = 0;
+        let mut call = |it: &Command| match &it.kind {
             Kind::Http(call) => {
-                Some(service::Request::new(call, services.get(usize::from(call.service)).expect("a service")))
+                let service = services.get(usize::from(call.service)).expect("a service");
+                let request = service::Request::new(call, service, finders);
+                finders += call.captures.iter().filter(|it| matches!(it.from, From::Regex(_))).count();
+                Some(request)
             }
             _ => None,
         };
-        let calls = plan.program.scripts.iter().map(|it| it.commands.iter().map(call).collect()).collect();
+        let calls =
+            plan.program.scripts.iter().map(|it| it.commands.iter().map(&mut call).collect()).collect();
         let rollback = template(|it| compile::simple(it, &[compile::Piece::Text("ROLLBACK")]));
         let sync = template(compile::sync);
-        Workload { plan, postgres, services, requests, calls, statements, sync, rollback }
+        let (feeds, fields) = (Vec::new(), Vec::new());
+        Workload { plan, postgres, services, feeds, fields, requests, calls, statements, sync, rollback }
+    }
+
+    /// The feeds that scripts draw from, by the number at which they name them.
+    ///
+    /// # Panics
+    /// When a script draws from a feed that is not there, or one with other columns.
+    pub fn with_feeds(mut self, feeds: Vec<Feed>) -> Workload {
+        self.fields.clear();
+        for draw in self.plan.program.scripts.iter().filter_map(|it| it.draw.as_ref()) {
+            let rows = &feeds[usize::from(draw.feed)].rows;
+            assert!(rows.columns().len() == draw.columns.len(), "a feed has the columns that were compiled");
+            let longest = longest(feeds[usize::from(draw.feed)].sample());
+            let fields = draw.columns.iter().zip(longest).filter_map(|(slot, room)| Some(((*slot)?, room)));
+            self.fields.extend(fields);
+        }
+        self.feeds = feeds;
+        self
+    }
+
+    /// A finder for each regular expression, in the order of the calls and their captures.
+    pub(crate) fn finders(&self) -> Vec<Finder> {
+        let calls = self.calls.iter().flatten().flatten();
+        let finder = |it: &Capture| match &it.from {
+            From::Regex(pattern) => Some(Finder::new(pattern)),
+            _ => None,
+        };
+        calls.flat_map(|it| &it.call.captures).filter_map(finder).collect()
+    }
+
+    #[inline]
+    pub(crate) fn feed(&self, draw: &Draw) -> &Feed {
+        &self.feeds[usize::from(draw.feed)]
+    }
+
+    /// Sets the variables that row `n` of what is drawn holds.
+    #[inline]
+    pub(crate) fn fill(&self, draw: &Draw, n: u64, variables: &mut Variables) {
+        for (field, slot) in self.feed(draw).rows.row(n).zip(&draw.columns) {
+            if let Some(slot) = slot {
+                variables.set_text(*slot, field);
+            }
+        }
     }
 
     /// Clients of thread `k`: the number of the first, and how many, dealt as pgbench deals them.
@@ -280,6 +336,21 @@ fn template(build: impl FnOnce(&mut TemplateBuilder)) -> Template {
     let mut builder = TemplateBuilder::default();
     build(&mut builder);
     builder.build()
+}
+
+/// Room for each column's fields, in bytes: as much as any of these rows needs, and not more than a page.
+fn longest<'a>(rows: impl Iterator<Item = Fields<'a>>) -> Vec<usize> {
+    const PAGE: usize = 4096;
+    rows.fold(Vec::new(), |mut longest, fields| {
+        for (column, field) in fields.enumerate() {
+            let room = field.len().next_power_of_two().min(PAGE);
+            match longest.get_mut(column) {
+                Some(it) => *it = room.max(*it),
+                None => longest.push(room),
+            }
+        }
+        longest
+    })
 }
 
 /// Does this statement's text begin with COMMIT or END?

@@ -24,6 +24,10 @@ impl Code {
     pub const PROTOCOL: Code = Code::Net(71);
     /// An answer began in time, and did not end in time; `ETIME`.
     pub const SLOW: Code = Code::Net(62);
+    /// What was to be taken from an answer is not there; `ENODATA`.
+    pub const ABSENT: Code = Code::Net(61);
+    /// An answer does not hold what it should; `EBADMSG`.
+    pub const UNEXPECTED: Code = Code::Net(74);
     /// TLS failed: a certificate, a version, bytes that are none; `EKEYREJECTED`.
     pub const TLS: Code = Code::Net(129);
 

@@ -6,6 +6,7 @@
 mod code;
 mod escape;
 pub mod http;
+pub mod json;
 pub mod pg;
 mod template;
 pub mod tls;

@@ -1,12 +1,14 @@
 //! Which HTTP request does a step of a script make, and which answer does it expect?
 
 use super::names::NameTable;
+use super::pattern::Pattern;
 use super::{Command, Kind, Program, Script, Slot, valid_name};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use wire::Hole;
 pub use wire::http::Method;
 use wire::http::compile::{is_header_name, is_one_line};
+use wire::json::Pointer;
+use wire::{Hole, TemplateBuilder};
 
 /// A request to an HTTP service; its time is that of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +21,12 @@ pub struct Call {
     /// Beside `Host` and `Content-Length`.
     pub headers: Vec<(String, Vec<Part>)>,
     pub body: Option<Vec<Part>>,
+    /// The whole request is a row that was drawn; its pieces above are of no meaning then.
+    pub ammo: Option<Ammo>,
     /// Any other status is a failure; empty: 200..=399.
     pub expect: Vec<RangeInclusive<u16>>,
+    /// A body that does not hold this text is a failure.
+    pub contains: Option<String>,
     /// What of the answer later commands need.
     pub captures: Vec<Capture>,
 }
@@ -43,14 +49,47 @@ pub struct Capture {
     pub from: From,
 }
 
+/// What is not there makes the transaction fail with [`Code::ABSENT`](model::Code::ABSENT).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum From {
     /// A number.
     Status,
-    /// The first header of this name; an empty text without one.
+    /// The first header of this name.
     Header(String),
-    /// So many bytes of the body.
+    /// So many bytes of the body, or all of a shorter one.
     Body(u32),
+    /// The value within the body's first [`BODY_MAX`] bytes.
+    Json(Pointer),
+    /// The first group of what is found in them, or all of it where there is no group.
+    Regex(Pattern),
+}
+
+/// So much of a body is kept for those who look into it.
+pub const BODY_MAX: u32 = 1 << 20;
+
+/// The variables that hold a whole request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ammo {
+    pub method: Slot,
+    pub target: Slot,
+    /// Each with its line's end; without `Host` and `Content-Length`.
+    pub headers: Slot,
+    pub body: Slot,
+}
+
+impl Ammo {
+    /// Of a feed; what other columns it has is not sent.
+    pub const COLUMNS: [&str; 4] = ["method", "target", "headers", "body"];
+
+    /// By column.
+    pub fn of([method, target, headers, body]: [Slot; 4]) -> Ammo {
+        Ammo { method, target, headers, body }
+    }
+
+    /// In the order of [`wire::http::compile::whole`]'s arguments.
+    pub fn slots(&self) -> [Slot; 4] {
+        [self.method, self.target, self.headers, self.body]
+    }
 }
 
 impl Call {
@@ -62,7 +101,9 @@ impl Call {
             target,
             headers: Vec::new(),
             body: None,
+            ammo: None,
             expect: Vec::new(),
+            contains: None,
             captures: Vec::new(),
         }
     }
@@ -138,6 +179,32 @@ pub fn header(text: &str, slot: impl FnMut(&str) -> Slot) -> Result<(String, Vec
     Ok((name.to_owned(), parts(value.trim(), Hole::Line, slot)?))
 }
 
+/// How variables are escaped in a body of this Content-Type.
+pub(super) fn hole_within(kind: Option<&str>) -> Hole {
+    match kind {
+        Some(it) if it.contains("json") => Hole::Json,
+        Some(it) if it.contains("form-urlencoded") => Hole::Url,
+        _ => Hole::Raw,
+    }
+}
+
+/// Is this a target but for its variables: no blanks, no control characters?
+pub(super) fn is_target(text: &str) -> bool {
+    is_one_line(text) && !text.contains([' ', '\t', '#'])
+}
+
+/// All but what RFC 3986 calls unreserved, as within a form.
+pub(super) fn percent_encoded(text: &str) -> String {
+    let mut template = TemplateBuilder::default();
+    template.hole(0, Hole::Url);
+    let mut out = Vec::new();
+    template.build().render(&mut out, |_, out| {
+        out.extend_from_slice(text.as_bytes());
+        true
+    });
+    String::from_utf8(out).expect("all of it is ASCII")
+}
+
 /// One request as it is written on a command line, its texts with variables `${name}`.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'a> {
@@ -177,8 +244,7 @@ impl Program {
         let kind = headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type"));
         let hole = match kind.map(|it| &it.1[..]) {
             None => Hole::Json,
-            Some([Part::Text(it)]) if it.contains("json") => Hole::Json,
-            Some([Part::Text(it)]) if it.contains("form-urlencoded") => Hole::Url,
+            Some([Part::Text(it)]) => hole_within(Some(it)),
             Some(_) => Hole::Raw,
         };
         if kind.is_none() && it.body.is_some() {
@@ -201,7 +267,7 @@ impl Program {
         let names = names.finish();
         let first_line = call.first_line(&names);
         let command = Command { line: 1, first_line: first_line.clone(), kind: Kind::Http(Box::new(call)) };
-        let script = Script { name: first_line, weight: 1, commands: vec![command] };
+        let script = Script { name: first_line, weight: 1, draw: None, commands: vec![command] };
         Ok(Program { scripts: vec![script], names: Arc::new(names) })
     }
 }

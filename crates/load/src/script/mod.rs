@@ -1,7 +1,8 @@
 //! What does a pgbench script say?
 //!
 //! The language is PostgreSQL 15's, unchanged, plus `\syncpipeline` of 17. [`parse`] compiles all scripts of a run into one
-//! [`Program`] or returns every mistake at once; executing it needs no look-up by name, no parsing and no allocation.
+//! [`Program`] or returns every mistake at once; executing it needs no look-up by name, no parsing and no allocation. A
+//! [`Maker`] does the same for a mix of scripts and HTTP requests.
 
 mod branches;
 pub mod builtin;
@@ -9,9 +10,11 @@ pub mod call;
 mod diagnostic;
 mod error;
 mod eval;
+mod maker;
 mod names;
 mod number;
 mod parser;
+mod pattern;
 mod read;
 mod shell;
 mod split;
@@ -21,12 +24,14 @@ mod variables;
 
 use std::sync::Arc;
 
-pub use call::{Call, Capture, From, Part};
+pub use call::{Ammo, Call, Capture, From, Part};
 pub use diagnostic::Diagnostic;
 pub use error::EvalError;
 pub use eval::Expr;
+pub use maker::{Head, Maker};
 pub use names::{InvalidName, Keep, Names, valid_name};
 pub use parser::MAX_DEPTH;
+pub use pattern::{Finder, Pattern};
 pub use read::parse;
 pub use shell::{Word, command_line, whole_answer};
 pub use value::{Type, Value};
@@ -78,8 +83,19 @@ pub struct Script {
     /// pgbench's "transaction type": the file's name, or a builtin's description.
     pub name: String,
     pub weight: u32,
+    /// The row that each of its transactions draws first.
+    pub draw: Option<Draw>,
     /// At least one.
     pub commands: Vec<Command>,
+}
+
+/// A row of a feed, whose fields become variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draw {
+    /// Index among the workload's feeds.
+    pub feed: u16,
+    /// By column; `None` where nobody uses the variable.
+    pub columns: Vec<Option<Slot>>,
 }
 
 #[derive(Clone, Debug)]

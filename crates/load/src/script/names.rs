@@ -100,6 +100,19 @@ impl NameTable {
         slot
     }
 
+    /// The slot of a name that somebody has asked for.
+    pub fn known(&self, name: &str) -> Option<Slot> {
+        self.slots.get(name).copied()
+    }
+
+    pub fn name(&self, slot: Slot) -> &str {
+        &self.by_slot[usize::from(slot)]
+    }
+
+    pub fn names(&self) -> &[Box<str>] {
+        &self.by_slot
+    }
+
     pub fn finish(self) -> Names {
         let mut sorted: Vec<Slot> = self.slots.into_values().collect();
         sorted.sort_unstable_by_key(|&slot| &self.by_slot[usize::from(slot)]);

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use super::diagnostic::Diagnostic;
 use super::eval::{Expr, Node};
+use super::maker::{Head, Maker};
 use super::names::{Keep, NameTable, Names, continues_name, starts_name, valid_name};
 use super::parser::{self, Mistake};
 use super::split::{Splitter, Stop};
 use super::token::{Cursor, Token};
 use super::value::Value;
 use super::{
-    Amount, Command, Kind, MAX_PARAMETERS, MAX_SCRIPTS, Mode, Piece, Program, Script, Slot, Source, Sql,
-    Word, branches, number,
+    Amount, Command, Kind, MAX_PARAMETERS, MAX_SCRIPTS, Mode, Piece, Program, Source, Sql, Word, branches,
+    number,
 };
 
 /// pgbench's limit of the words of a backslash command, its name included.
@@ -32,67 +33,45 @@ pub fn parse(
     allow_shell: bool,
     predefined: &[&str],
 ) -> Result<Program, Vec<Diagnostic>> {
-    let mut names = NameTable::default();
-    for name in predefined {
-        names.slot(name);
-    }
-    let mut mistakes = Vec::new();
-    let mut whole_run = |message: String, hint: &str| {
-        let (file, text) = (String::new(), String::new());
-        mistakes.push(Diagnostic { file, line: 0, column: 0, text, message, hint: hint.to_owned() });
-    };
+    let mut maker = Maker::new(mode, predefined);
     if sources.len() > MAX_SCRIPTS {
         let message = format!("at most {MAX_SCRIPTS} SQL scripts are allowed");
-        whole_run(message, "put several statements into one script, under \\if");
+        maker.mistake(message, "put several statements into one script, under \\if");
     }
     if sources.iter().all(|source| source.weight == 0) {
-        whole_run(
-            "total script weight must not be zero".to_owned(),
-            "give one script a weight, as in script.sql@1",
-        );
+        let message = "total script weight must not be zero".to_owned();
+        maker.mistake(message, "give one script a weight, as in script.sql@1");
     }
-    let mut scripts: Vec<Script> = (sources.iter())
-        .map(|source| {
-            let mut reader = Reader::new(source, mode, allow_shell, &mut names);
-            let commands = reader.read();
-            mistakes.append(&mut reader.mistakes);
-            Script { name: source.name.to_owned(), weight: source.weight, commands }
-        })
-        .collect();
-    if names.overflowed {
-        let message = format!("too many variables (maximum is {})", usize::from(Slot::MAX) + 1);
-        mistakes.push(Diagnostic::placeless("", message, "use fewer names"));
+    for source in sources {
+        let head = Head { name: source.name, weight: source.weight, draws: None };
+        maker.pgbench(&head, source.text, allow_shell);
     }
-    if !mistakes.is_empty() {
-        return Err(mistakes);
-    }
-    let names = Arc::new(names.finish());
-    for command in scripts.iter_mut().flat_map(|script| &mut script.commands) {
-        if let Kind::Sql(Sql { keep: Some(keep), .. }) = &mut command.kind {
-            keep.names = Arc::clone(&names);
-        }
-    }
-    Ok(Program { scripts, names })
+    maker.finish()
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     source: &'a Source<'a>,
     mode: Mode,
     allow_shell: bool,
     names: &'a mut NameTable,
     /// Offsets at which lines start.
     lines: Vec<usize>,
-    mistakes: Vec<Diagnostic>,
+    pub mistakes: Vec<Diagnostic>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Source<'a>, mode: Mode, allow_shell: bool, names: &'a mut NameTable) -> Reader<'a> {
+    pub fn new(
+        source: &'a Source<'a>,
+        mode: Mode,
+        allow_shell: bool,
+        names: &'a mut NameTable,
+    ) -> Reader<'a> {
         let newlines = source.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect();
         Reader { source, mode, allow_shell, names, lines, mistakes: Vec::new() }
     }
 
-    fn read(&mut self) -> Vec<Command> {
+    pub fn read(&mut self) -> Vec<Command> {
         let text = self.source.text;
         if let Some(at) = text.find('\0') {
             let hint = "scripts are text files; remove it";

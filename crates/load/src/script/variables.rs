@@ -48,13 +48,36 @@ impl Variables {
 
     /// Sets a text, as `-D` and `\gset` do. It is sent as it is; expressions read it as null, a boolean or a number.
     pub fn set_text(&mut self, slot: Slot, text: &[u8]) {
+        self.begin_text(slot).extend_from_slice(text);
+    }
+
+    /// Sets an empty text; what is appended to it is the variable's.
+    pub fn begin_text(&mut self, slot: Slot) -> &mut Vec<u8> {
+        self.held[usize::from(slot)] = Held::Text;
+        let buffer = self.buffer(slot);
+        buffer.clear();
+        buffer
+    }
+
+    /// Makes room for a text of so many bytes, which will not have to be allocated when it is set.
+    pub fn reserve(&mut self, slot: Slot, bytes: usize) {
+        let buffer = self.buffer(slot);
+        buffer.reserve(bytes.saturating_sub(buffer.len()));
+    }
+
+    fn buffer(&mut self, slot: Slot) -> &mut Vec<u8> {
         if self.texts.is_empty() {
             self.texts.resize_with(self.held.len(), Vec::new);
         }
-        let buffer = &mut self.texts[usize::from(slot)];
-        buffer.clear();
-        buffer.extend_from_slice(text);
-        self.held[usize::from(slot)] = Held::Text;
+        &mut self.texts[usize::from(slot)]
+    }
+
+    /// The text that was set; empty where none was.
+    pub fn text(&self, slot: Slot) -> &[u8] {
+        match self.held[usize::from(slot)] {
+            Held::Text => &self.texts[usize::from(slot)],
+            Held::Value(_) | Held::Nothing => &[],
+        }
     }
 
     pub fn unset(&mut self, slot: Slot) {

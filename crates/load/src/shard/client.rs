@@ -52,6 +52,8 @@ pub(super) struct Client {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transaction {
     pub script: u16,
+    /// The row that it drew.
+    pub row: Option<u64>,
     /// The command that runs, or comes next.
     pub command: u16,
     pub intended: Nanos,

@@ -13,10 +13,11 @@ mod web;
 use crate::random::Prng;
 use crate::recorder::Recorder;
 use crate::schedule::Arrivals;
-use crate::script::{Kind, Variables};
+use crate::script::{Finder, Kind, Variables};
 use crate::workload::{Initial, Postgres, Workload};
 use client::{Client, State, todo};
 use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
+use run::Cause;
 pub use said::{Abort, Said};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -76,6 +77,8 @@ pub struct Shard<R> {
     said: VecDeque<Said>,
     /// Codes that were told already.
     told: Vec<Code>,
+    /// By regular expression of the workload.
+    finders: Vec<Finder>,
 
     /// Clients that wait for a place among `connecting_max`.
     offline: VecDeque<u32>,
@@ -96,6 +99,8 @@ pub struct Shard<R> {
     gives_up: Nanos,
     begun: bool,
     past_end: bool,
+    /// A feed has no row left.
+    exhausted: bool,
     /// Nothing more will begin, and who was idle has been ended.
     wound_up: bool,
     closed: bool,
@@ -137,6 +142,7 @@ impl<R: Recorder> Shard<R> {
             todo: VecDeque::with_capacity(2 * connections + 8),
             said: VecDeque::with_capacity(16),
             told: Vec::with_capacity(32),
+            finders: work.finders(),
             offline: queue(),
             waiting: VecDeque::with_capacity(webs.len()),
             connecting: 0,
@@ -151,6 +157,7 @@ impl<R: Recorder> Shard<R> {
             gives_up: Nanos::MAX,
             begun: false,
             past_end: false,
+            exhausted: false,
             wound_up: false,
             closed: arrivals.is_none(),
             active: count,
@@ -358,8 +365,10 @@ impl<R: Recorder> Shard<R> {
             if self.is_too_late(now, due) {
                 self.drop_arrival(now, due);
             } else if let Some(i) = self.take_idle() {
-                self.recorder.send_lag(now - due);
-                return self.begin_transaction(now, i, due);
+                if self.begin_transaction(now, i, due, Cause::Due) {
+                    return;
+                }
+                self.list(i);
             } else if self.backlog.len() < self.backlog_max {
                 self.backlog.push_back(due);
             } else {
@@ -374,7 +383,12 @@ impl<R: Recorder> Shard<R> {
     }
 
     fn drop_arrival(&mut self, now: Nanos, intended: Nanos) {
-        let script = ScriptId(self.work.choose(&mut self.choices));
+        let script = self.work.choose(&mut self.choices);
+        self.drop_script(now, intended, script);
+    }
+
+    fn drop_script(&mut self, now: Nanos, intended: Nanos, script: u16) {
+        let script = ScriptId(script);
         let (client, outcome) = (ClientId(self.first), Outcome::Dropped);
         self.recorder.record(&Record {
             script,
@@ -399,14 +413,17 @@ impl<R: Recorder> Shard<R> {
             if done || now >= self.ends {
                 return self.finish_client(i);
             }
-            return self.begin_transaction(now, i, now);
+            if !self.begin_transaction(now, i, now, Cause::Ready) {
+                self.finish_client(i);
+            }
+            return;
         }
         while let Some(due) = self.backlog.pop_front() {
-            if !self.is_too_late(now, due) {
-                self.recorder.backlog_wait(now - due);
-                return self.begin_transaction(now, i, due);
+            if self.is_too_late(now, due) {
+                self.drop_arrival(now, due);
+            } else if self.begin_transaction(now, i, due, Cause::Waited) {
+                return;
             }
-            self.drop_arrival(now, due);
         }
         if now >= self.ends || self.arrivals_left == 0 { self.finish_client(i) } else { self.list(i) }
     }
@@ -493,6 +510,9 @@ impl<R: Recorder> Shard<R> {
 fn client(work: &Workload, number: u32, other: &mut Prng) -> Client {
     let plan = work.plan();
     let mut variables = Variables::new(plan.program.names.len());
+    for &(slot, room) in &work.fields {
+        variables.reserve(slot, room);
+    }
     for (slot, initial) in &plan.seeds.variables {
         match initial {
             Initial::Text(text) => variables.set_text(*slot, text.as_bytes()),

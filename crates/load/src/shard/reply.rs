@@ -150,6 +150,9 @@ impl<R: Recorder> Shard<R> {
             tx.command = 0;
             tx.piped = false;
             client.rng = tx.rng;
+            if let (Some(draw), Some(n)) = (&self.work.script(tx.script).draw, tx.row) {
+                self.work.fill(draw, n, &mut client.variables);
+            }
             return self.run(now, i);
         }
         let outcome = if unknown { Outcome::Unknown(code) } else { Outcome::Failed(code) };

@@ -8,15 +8,43 @@ use model::{Code, Nanos, Outcome, Record, Schedule, ScriptId};
 use std::sync::Arc;
 use wire::pg::Status;
 
+/// Why a transaction begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// It is due, and a client was idle.
+    Due,
+    /// It was due while all clients were busy.
+    Waited,
+    /// The client of a closed model is ready for it.
+    Ready,
+}
+
 impl<R: Recorder> Shard<R> {
-    /// Client `i` begins a transaction that was due at `intended`.
-    pub(super) fn begin_transaction(&mut self, now: Nanos, i: u32, intended: Nanos) {
+    /// Client `i` begins a transaction that was due at `intended`. False if there is no row for it: then nothing more begins,
+    /// and an arrival of the open model is recorded as dropped.
+    pub(super) fn begin_transaction(&mut self, now: Nanos, i: u32, intended: Nanos, cause: Cause) -> bool {
         let script = self.work.choose(&mut self.choices);
         let client = &mut self.clients[i as usize];
+        let mut row = None;
+        if let Some(draw) = &self.work.script(script).draw {
+            let Some(n) = self.work.feed(draw).draw(&mut client.rng) else {
+                let feed = draw.feed;
+                self.exhausted(now, intended, script, feed, cause);
+                return false;
+            };
+            self.work.fill(draw, n, &mut client.variables);
+            row = Some(n);
+        }
+        match cause {
+            Cause::Due => self.recorder.send_lag(now - intended),
+            Cause::Waited => self.recorder.backlog_wait(now - intended),
+            Cause::Ready => {}
+        }
         client.begun += 1;
         self.recorder.begun();
         client.tx = Some(Transaction {
             script,
+            row,
             command: 0,
             intended,
             started: now,
@@ -32,7 +60,24 @@ impl<R: Recorder> Shard<R> {
             rng: client.rng,
         });
         let logs_in = self.work.plan.reconnect && self.work.postgres.is_some();
-        if logs_in { self.connect(now, i) } else { self.run(now, i) }
+        if logs_in {
+            self.connect(now, i)
+        } else {
+            self.run(now, i)
+        }
+        true
+    }
+
+    /// A feed has no row left.
+    fn exhausted(&mut self, now: Nanos, intended: Nanos, script: u16, feed: u16, cause: Cause) {
+        if cause != Cause::Ready {
+            self.drop_script(now, intended, script);
+        }
+        if !self.exhausted {
+            self.exhausted = true;
+            self.said.push_back(Said::Exhausted { feed });
+            self.stop(now);
+        }
     }
 
     /// Client `i` has its turn after standing among the runnable.

@@ -12,6 +12,8 @@ pub enum Said {
     Failed { client: ClientId, script: ScriptId, command: u16, code: Code, message: String, again: bool },
     /// It does no more transactions.
     Aborted { client: ClientId, script: ScriptId, command: u16, why: Abort },
+    /// The feed of this number, whose rows are drawn once each, has none left: nothing more begins here.
+    Exhausted { feed: u16 },
     /// The function `debug` was called.
     Debug { script: ScriptId, command: u16, value: Value },
 }

@@ -6,10 +6,11 @@
 use super::client::{State, todo};
 use super::{ConnId, Said, Shard};
 use crate::recorder::Recorder;
-use crate::script::{Capture, From, Value};
+use crate::script::{Capture, Finder, From, Value, Variables};
+use crate::service::Request;
 use crate::workload::Target;
 use model::{Code, Nanos};
-use wire::http::{self, Channel, Event, Response};
+use wire::http::{self, Channel, Event, Method, Reader, Response};
 
 /// One client's connection to one service.
 #[derive(Debug, Default)]
@@ -24,6 +25,8 @@ pub(super) struct Web {
     since: Nanos,
     /// When the request under way was to leave.
     asked: Nanos,
+    /// Its method.
+    method: Method,
     /// It has answered a request before.
     served: bool,
     /// A byte of the request under way has left.
@@ -99,8 +102,11 @@ impl<R: Recorder> Shard<R> {
     pub(super) fn call(&mut self, now: Nanos, i: u32) {
         self.clients[i as usize].state = State::Calling;
         let w = self.called(i).expect("it calls");
+        let client = &self.clients[i as usize];
+        let tx = client.tx.as_ref().expect("it calls");
         let web = &mut self.webs[w];
-        (web.asked, web.again) = (now, false);
+        web.method = self.work.call(tx.script, tx.command).method(&client.variables);
+        (web.asked, web.again, web.left) = (now, false, false);
         match web.state {
             Standing::Open => self.send(w),
             _ => self.dial(now, w),
@@ -119,7 +125,8 @@ impl<R: Recorder> Shard<R> {
             variables.write(request.args[arg as usize], out);
             true
         };
-        web.channel.request(request.method(), request.keep, |out| request.template.render(out, write));
+        let template = request.template(web.method, variables);
+        web.channel.request(web.method, request.keep, |out| template.render(out, write));
         web.left = false;
         tx.spoke = true;
         self.demand_web(w, todo::TRANSMIT);
@@ -186,7 +193,11 @@ impl<R: Recorder> Shard<R> {
             if !matches!(web.state, Standing::Greeting | Standing::Open) {
                 return;
             }
-            match web.channel.receive(&mut input) {
+            // A request is awaited on no other connection of its client.
+            let client = &self.clients[web.client as usize];
+            let tx = client.tx.as_ref().filter(|_| client.state == State::Calling);
+            let needle = tx.and_then(|it| self.work.call(it.script, it.command).needle.as_ref());
+            match web.channel.receive_seeking(&mut input, needle) {
                 Ok(Event::More) => break,
                 Ok(Event::Opened) => self.web_opened(now, w),
                 Ok(Event::Response(response)) => self.answered(now, w, response),
@@ -216,18 +227,10 @@ impl<R: Recorder> Shard<R> {
             return;
         }
         let met_the_end = web.state == Standing::Open && web.served && !web.channel.reader().has_begun();
-        let request = match self.called(web.client) {
-            Some(it) if it == w => {
-                let tx = self.clients[web.client as usize].tx.as_ref().expect("it calls");
-                Some(self.work.call(tx.script, tx.command).method())
-            }
-            _ => None,
-        };
-        if let Some(method) = request.filter(|_| met_the_end && !web.again)
-            && (method.is_idempotent() || !web.left)
-        {
+        let called = self.called(web.client) == Some(w);
+        if called && met_the_end && !web.again && (web.method.is_idempotent() || !web.left) {
             self.hang_up_web(w);
-            self.webs[w].again = true;
+            (self.webs[w].again, self.webs[w].left) = (true, false);
             return self.dial(now, w);
         }
         self.web_lost(now, w, code, words);
@@ -249,8 +252,7 @@ impl<R: Recorder> Shard<R> {
             let client = self.id(i);
             self.say_once(code, |_| Said::Refused { client, code, message: words.to_owned() });
         }
-        let tx = self.clients[i as usize].tx.as_ref().expect("it calls");
-        let repeatable = self.work.call(tx.script, tx.command).method().is_idempotent();
+        let repeatable = self.webs[w].method.is_idempotent();
         self.call_failed(now, i, code, !refused && left && !repeatable, words);
     }
 
@@ -272,30 +274,25 @@ impl<R: Recorder> Shard<R> {
         web.served = true;
         let client = &mut self.clients[i as usize];
         let tx = client.tx.as_ref().expect("whoever asked awaits the answer");
-        let call = &self.work.call(tx.script, tx.command).call;
-        for Capture { slot, from } in &call.captures {
-            match from {
-                From::Status => client.variables.set(*slot, Value::Int(response.status.into())),
-                From::Header(name) => {
-                    let value = web.channel.reader().header(name).unwrap_or_default();
-                    client.variables.set_text(*slot, value);
-                }
-                From::Body(bytes) => {
-                    let body = web.channel.reader().body();
-                    client.variables.set_text(*slot, &body[..body.len().min(*bytes as usize)]);
-                }
-            }
-        }
-        let expected = call.expects(response.status);
+        let request = self.work.call(tx.script, tx.command);
+        let judged = if !request.call.expects(response.status) {
+            Err(Code::Http(response.status))
+        } else if request.needle.as_ref().is_some_and(|it| !web.channel.reader().has_found(it)) {
+            Err(Code::UNEXPECTED)
+        } else {
+            capture(request, response, web.channel.reader(), &mut client.variables, &mut self.finders)
+        };
         if response.close {
             self.hang_up_web(w);
         }
-        if expected {
-            return self.command_done(now, i);
-        }
-        let code = Code::Http(response.status);
+        let Err(code) = judged else { return self.command_done(now, i) };
         let told = self.told.contains(&code) && !self.work.plan.verbose;
-        let words = if told { String::new() } else { format!("the service answered with {code}") };
+        let words = match code {
+            _ if told => String::new(),
+            Code::UNEXPECTED => "the answer does not hold the text that it should".to_owned(),
+            Code::ABSENT => "what was to be captured is not in the answer".to_owned(),
+            _ => format!("the service answered with {code}"),
+        };
         self.call_failed(now, i, code, false, &words);
     }
 
@@ -349,6 +346,41 @@ impl<R: Recorder> Shard<R> {
         }
         web.todo |= what;
     }
+}
+
+/// Sets the variables that take something of an answer; which code it fails with otherwise.
+#[inline]
+fn capture(
+    request: &Request,
+    response: Response,
+    answer: &Reader,
+    variables: &mut Variables,
+    finders: &mut [Finder],
+) -> Result<(), Code> {
+    let mut finder = request.finder;
+    for Capture { slot, from } in &request.call.captures {
+        match from {
+            From::Status => variables.set(*slot, Value::Int(response.status.into())),
+            From::Header(name) => {
+                variables.set_text(*slot, answer.header(name).ok_or(Code::ABSENT)?);
+            }
+            From::Body(bytes) => {
+                let body = answer.body();
+                variables.set_text(*slot, &body[..body.len().min(*bytes as usize)]);
+            }
+            From::Json(pointer) => {
+                if !pointer.copy(answer.body(), variables.begin_text(*slot)) {
+                    return Err(Code::ABSENT);
+                }
+            }
+            From::Regex(pattern) => {
+                let found = finders[finder].find(pattern, answer.body()).ok_or(Code::ABSENT)?;
+                variables.set_text(*slot, found);
+                finder += 1;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn code(error: &http::Error) -> Code {

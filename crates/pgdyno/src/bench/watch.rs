@@ -151,6 +151,9 @@ impl Watch for Show<'_> {
                         .error(&format!("client {client} aborted: end of script reached with pipeline open")),
                 }
             }
+            Said::Exhausted { feed } => {
+                self.voice.info(&format!("feed {feed}, whose rows are drawn once each, has none left"));
+            }
             Said::Debug { script, command, value } => {
                 eprintln!("debug(script={},command={}): {}", script.0, command + 1, shown(value));
             }

@@ -185,6 +185,10 @@ impl Watch for Eyes<'_> {
                 let text = format!("client {} gave up: its script cannot go on", client.0);
                 self.event(EventKind::Other, None, text);
             }
+            Said::Exhausted { feed } => {
+                let text = format!("feed {feed}, whose rows are drawn once each, has none left");
+                self.event(EventKind::Other, None, text);
+            }
             Said::Debug { .. } => {}
         }
     }

@@ -1,6 +1,6 @@
 //! One connection to a server, sans I/O.
 
-use super::{Error, Keep, Method, Reader, Response};
+use super::{Error, Keep, Method, Needle, Reader, Response};
 use crate::tls::{self, Protection, Web};
 use rustls::ClientConnection;
 use std::io::{BufRead, ErrorKind, Write};
@@ -81,10 +81,16 @@ impl Channel {
     /// Whatever follows an answer was not asked for: it makes the answer an error, since who it was meant for is unknown.
     #[inline]
     pub fn receive(&mut self, input: &mut &[u8]) -> Result<Event, Error> {
+        self.receive_seeking(input, None)
+    }
+
+    /// The same, looking for a text in the body: the same one until the answer has ended.
+    #[inline]
+    pub fn receive_seeking(&mut self, input: &mut &[u8], needle: Option<&Needle>) -> Result<Event, Error> {
         if self.tls.is_some() {
-            return self.receive_tls(input);
+            return self.receive_tls(input, needle);
         }
-        match self.reader.next(input)? {
+        match self.reader.next_seeking(input, needle)? {
             None => Ok(Event::More),
             Some(_) if !input.is_empty() => Err(Error::Surplus),
             Some(response) => Ok(Event::Response(self.judged(response))),
@@ -151,7 +157,7 @@ impl Channel {
         Response { close: response.close || !self.outgoing().is_empty(), ..response }
     }
 
-    fn receive_tls(&mut self, input: &mut &[u8]) -> Result<Event, Error> {
+    fn receive_tls(&mut self, input: &mut &[u8], needle: Option<&Needle>) -> Result<Event, Error> {
         loop {
             let Some(spoken) = &mut self.tls else { return Ok(Event::More) };
             let Spoken { connection, stands, goodbye } = &mut **spoken;
@@ -159,7 +165,7 @@ impl Channel {
             match reader.fill_buf() {
                 Ok(chunk) if !chunk.is_empty() => {
                     let mut rest = chunk;
-                    let answer = self.reader.next(&mut rest);
+                    let answer = self.reader.next_seeking(&mut rest, needle);
                     let (used, surplus) = (chunk.len() - rest.len(), !rest.is_empty());
                     reader.consume(used);
                     match answer? {

@@ -38,6 +38,16 @@ impl Method {
         }
     }
 
+    /// The method of this name; `None` for one that is not known.
+    pub fn of(name: &[u8]) -> Option<Method> {
+        Method::ALL.into_iter().find(|it| it.name().as_bytes() == name)
+    }
+
+    /// What is meant to have a body says so when it has none: RFC 9110, section 8.6.
+    pub fn expects_body(self) -> bool {
+        matches!(self, Method::Post | Method::Put | Method::Patch)
+    }
+
     /// Asked twice, it does what it does once: RFC 9110, section 9.2.2.
     pub fn is_idempotent(self) -> bool {
         !matches!(self, Method::Post | Method::Patch)
@@ -78,9 +88,7 @@ pub fn request(to: &mut TemplateBuilder, request: &Request<'_>) {
         to.bytes(b"\r\n");
     }
     let Some(body) = request.body else {
-        // What is meant to have a body says so when it has none: RFC 9110, section 8.6.
-        let expected = matches!(request.method, Method::Post | Method::Put | Method::Patch);
-        to.bytes(if expected { b"Content-Length: 0\r\n\r\n" } else { b"\r\n" });
+        to.bytes(if request.method.expects_body() { b"Content-Length: 0\r\n\r\n" } else { b"\r\n" });
         return;
     };
     to.bytes(b"Content-Length: ");
@@ -96,6 +104,20 @@ pub fn request(to: &mut TemplateBuilder, request: &Request<'_>) {
         None => {
             to.decimal().bytes(b"\r\n\r\n").counted(|to| parts(to, body));
         }
+    }
+}
+
+/// Appends a request all of which is arguments: 0 is the method, 1 the target, 2 the headers, each with its line's end. With
+/// `body`, 3 is the body, and its length is told.
+pub fn whole(to: &mut TemplateBuilder, host: &str, body: bool) {
+    to.hole(0, Hole::Raw).bytes(b" ").hole(1, Hole::Raw);
+    to.bytes(b" HTTP/1.1\r\nHost: ").bytes(host.as_bytes()).bytes(b"\r\n").hole(2, Hole::Raw);
+    if body {
+        to.bytes(b"Content-Length: ").decimal().bytes(b"\r\n\r\n").counted(|to| {
+            to.hole(3, Hole::Raw);
+        });
+    } else {
+        to.bytes(b"\r\n");
     }
 }
 

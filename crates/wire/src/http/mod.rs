@@ -8,6 +8,7 @@ mod channel;
 pub mod compile;
 mod error;
 mod head;
+mod needle;
 mod reader;
 mod url;
 
@@ -15,5 +16,6 @@ pub use channel::{Channel, Event};
 pub use compile::{Method, Part, Request};
 pub use error::Error;
 pub use head::HEAD_MAX;
+pub use needle::Needle;
 pub use reader::{Keep, Reader, Response};
 pub use url::{Host, Url};

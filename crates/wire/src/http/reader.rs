@@ -4,7 +4,7 @@
 
 use super::body::{Body, Drained};
 use super::head::{self, Ending, HEAD_MAX, Head};
-use super::{Error, Method};
+use super::{Error, Method, Needle};
 
 /// Interim answers (1xx) to one request; a server sends one, or a few hints.
 const INTERIM_MAX: u8 = 16;
@@ -25,6 +25,8 @@ pub struct Reader {
     body: Vec<u8>,
     /// Bytes of the body so far.
     length: u64,
+    /// How much of what is looked for was found in them.
+    found: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +70,16 @@ impl Reader {
     /// Takes what it can from `input`: the answer when it has ended, else `None`, and then all was taken.
     #[inline]
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Response>, Error> {
+        self.next_seeking(input, None)
+    }
+
+    /// The same, looking for a text in the body: the same one until the answer has ended.
+    #[inline]
+    pub fn next_seeking(
+        &mut self,
+        input: &mut &[u8],
+        needle: Option<&Needle>,
+    ) -> Result<Option<Response>, Error> {
         loop {
             match &mut self.stage {
                 Stage::Idle if input.is_empty() => return Ok(None),
@@ -92,6 +104,9 @@ impl Reader {
                         Drained::Ended(data) => (data, Some(*head)),
                     };
                     self.length += data.len() as u64;
+                    if let Some(needle) = needle {
+                        self.found = needle.seek(self.found, data);
+                    }
                     let room = (self.keep.body as usize).saturating_sub(self.body.len());
                     if room > 0 {
                         self.body.extend_from_slice(&data[..data.len().min(room)]);
@@ -127,6 +142,11 @@ impl Reader {
         head::header(&self.head, name)
     }
 
+    /// The last answer's body held what was looked for.
+    pub fn has_found(&self, needle: &Needle) -> bool {
+        self.found == needle.len()
+    }
+
     /// The beginning of the last answer's body, as much as was to be kept.
     pub fn body(&self) -> &[u8] {
         &self.body
@@ -150,7 +170,7 @@ impl Reader {
                 *buffer = Vec::new();
             }
         }
-        (self.length, self.ending) = (0, Ending::default());
+        (self.length, self.found, self.ending) = (0, 0, Ending::default());
     }
 
     #[inline]

@@ -1,0 +1,287 @@
+//! How do scripts and HTTP requests become one program?
+
+use super::call::{self, Ammo, Call, Capture, From, Method, Part};
+use super::diagnostic::Diagnostic;
+use super::eval::Expr;
+use super::names::{NameTable, Names, valid_name};
+use super::parser::{self, Mistake};
+use super::read::Reader;
+use super::token::Cursor;
+use super::{Command, Draw, Kind, Mode, Program, Script, Slot, Source, Sql};
+use model::plan::{Body, CaptureFrom, Step};
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use wire::Hole;
+
+/// Compiles scripts of every kind, which share their variables.
+#[derive(Debug)]
+pub struct Maker {
+    mode: Mode,
+    names: NameTable,
+    scripts: Vec<Script>,
+    mistakes: Vec<Diagnostic>,
+    /// By script: the feed it draws from and the names of its columns.
+    draws: Vec<Option<(u16, Vec<String>)>>,
+    /// Variables that have a value: given, computed, captured or drawn.
+    known: BTreeSet<Slot>,
+    /// Variables that requests use, and the script in which each was first met.
+    used: Vec<(Slot, String)>,
+}
+
+/// What every script of a mix has.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    pub name: &'a str,
+    /// Relative to the other scripts; 0 for one with a schedule of its own.
+    pub weight: u32,
+    /// The number of the feed of which each transaction draws a row first, and the names of its columns.
+    pub draws: Option<(u16, &'a [String])>,
+}
+
+impl Maker {
+    /// `predefined` are variables whose values are given. What depends on `mode`: as in [`super::parse`].
+    pub fn new(mode: Mode, predefined: &[&str]) -> Maker {
+        let mut names = NameTable::default();
+        let known = predefined.iter().map(|it| names.slot(it)).collect();
+        let (scripts, mistakes, draws, used) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Maker { mode, names, scripts, mistakes, draws, known, used }
+    }
+
+    /// A script in pgbench's language; see [`super::parse`].
+    pub fn pgbench(&mut self, head: &Head<'_>, text: &str, allow_shell: bool) {
+        let source = Source { name: head.name, text, weight: head.weight };
+        let mut reader = Reader::new(&source, self.mode, allow_shell, &mut self.names);
+        let commands = reader.read();
+        self.mistakes.append(&mut reader.mistakes);
+        self.known.extend(commands.iter().filter_map(|it| match it.kind {
+            Kind::Set { slot, .. } | Kind::SetShell { slot, .. } => Some(slot),
+            _ => None,
+        }));
+        self.push(head, commands);
+    }
+
+    /// Requests to the service of this number, one after the other, at least one. `sets` are computed first: a variable
+    /// and an expression, as behind `\set`. Texts hold variables as `${name}`.
+    pub fn http(&mut self, head: &Head<'_>, service: u16, sets: &[(String, String)], steps: &[Step]) {
+        let mut commands = Vec::with_capacity(sets.len() + steps.len());
+        for (name, expression) in sets {
+            let line = commands.len() as u32 + 1;
+            let first_line = format!("\\set {name} {expression}");
+            match self.set(name, expression) {
+                Ok(kind) => commands.push(Command { line, first_line, kind }),
+                Err(Mistake { at, message, hint }) => {
+                    let before = first_line.len() - expression.len() + at;
+                    let column = first_line[..before.min(first_line.len())].chars().count() as u32 + 1;
+                    let file = head.name.to_owned();
+                    self.mistakes.push(Diagnostic { file, line, column, text: first_line, message, hint });
+                }
+            }
+        }
+        for (number, step) in steps.iter().enumerate() {
+            let (call, wrong) = self.step(head.name, service, step);
+            let place = match &step.name {
+                Some(name) => format!("operation \"{}\", step \"{name}\": ", head.name),
+                None if steps.len() > 1 => format!("operation \"{}\", step {}: ", head.name, number + 1),
+                None => format!("operation \"{}\": ", head.name),
+            };
+            self.mistakes.extend(wrong.into_iter().map(|it| {
+                let (what, hint) = it.split_once("; ").unwrap_or((&it, "see docs/http.md"));
+                Diagnostic::placeless(head.name, format!("{place}{what}"), hint)
+            }));
+            let first_line = step.name.clone().unwrap_or_else(|| call.first_line(self.names.names()));
+            let line = commands.len() as u32 + 1;
+            commands.push(Command { line, first_line, kind: Kind::Http(Box::new(call)) });
+        }
+        self.push(head, commands);
+    }
+
+    /// Whole requests to the service of this number: rows of a feed that has the columns `method`, `target`, `headers`
+    /// (each with its line's end) and `body`.
+    pub fn ammo(&mut self, head: &Head<'_>, service: u16) {
+        let columns = head.draws.map_or(&[][..], |it| it.1);
+        for name in Ammo::COLUMNS {
+            if !columns.iter().any(|it| it == name) {
+                let message =
+                    format!("operation \"{}\": its feed has no column \"{name}\" of requests", head.name);
+                let hint = "ammunition is a feed of the form uri, uripost, raw or access";
+                self.mistakes.push(Diagnostic::placeless(head.name, message, hint));
+            }
+        }
+        let slots = Ammo::COLUMNS.map(|it| self.names.slot(&ammo_name(it)));
+        let call = Call { ammo: Some(Ammo::of(slots)), ..Call::new(service, Method::Get, Vec::new()) };
+        let kind = Kind::Http(Box::new(call));
+        let first_line = head.name.to_owned();
+        self.push(head, vec![Command { line: 1, first_line, kind }]);
+    }
+
+    /// The program, or all that is wrong with it. Weights are not looked at: they may all be 0 where every script has a
+    /// schedule of its own.
+    pub fn finish(mut self) -> Result<Program, Vec<Diagnostic>> {
+        self.draw();
+        self.look_for_undefined();
+        if self.names.overflowed {
+            let message = format!("too many variables (maximum is {})", usize::from(Slot::MAX) + 1);
+            self.mistake(message, "use fewer names");
+        }
+        if !self.mistakes.is_empty() {
+            return Err(self.mistakes);
+        }
+        let names: Arc<Names> = Arc::new(self.names.finish());
+        for command in self.scripts.iter_mut().flat_map(|script| &mut script.commands) {
+            if let Kind::Sql(Sql { keep: Some(keep), .. }) = &mut command.kind {
+                keep.names = Arc::clone(&names);
+            }
+        }
+        Ok(Program { scripts: self.scripts, names })
+    }
+
+    /// A mistake that is in no single script.
+    pub(super) fn mistake(&mut self, message: String, hint: &str) {
+        self.mistakes.push(Diagnostic::placeless("", message, hint));
+    }
+
+    fn push(&mut self, head: &Head<'_>, commands: Vec<Command>) {
+        self.draws.push(head.draws.map(|(feed, columns)| (feed, columns.to_vec())));
+        self.scripts.push(Script { name: head.name.to_owned(), weight: head.weight, draw: None, commands });
+    }
+
+    /// Columns become variables once it is known which of them are used.
+    fn draw(&mut self) {
+        for (script, draws) in self.scripts.iter_mut().zip(&self.draws) {
+            let Some((feed, columns)) = draws else { continue };
+            let ammo =
+                script.commands.iter().any(|it| matches!(&it.kind, Kind::Http(it) if it.ammo.is_some()));
+            let slot = |column: &String| match ammo && Ammo::COLUMNS.contains(&column.as_str()) {
+                true => self.names.known(&ammo_name(column)),
+                false => self.names.known(column),
+            };
+            let columns: Vec<Option<Slot>> = columns.iter().map(slot).collect();
+            self.known.extend(columns.iter().flatten());
+            script.draw = Some(Draw { feed: *feed, columns });
+        }
+    }
+
+    fn look_for_undefined(&mut self) {
+        let kept: Vec<Box<str>> = (self.scripts.iter().flat_map(|it| &it.commands))
+            .filter_map(|it| match &it.kind {
+                Kind::Sql(sql) => sql.keep.as_ref().map(|keep| keep.prefix.clone()),
+                _ => None,
+            })
+            .collect();
+        for (slot, script) in std::mem::take(&mut self.used) {
+            let name = self.names.name(slot);
+            // Which columns a statement has is known when it is asked.
+            if self.known.contains(&slot) || kept.iter().any(|prefix| name.starts_with(&**prefix)) {
+                continue;
+            }
+            let message = format!("operation \"{script}\": the variable ${{{name}}} is not defined");
+            let hint = "set it, capture it in an earlier step, or draw it from a feed with such a column";
+            self.mistakes.push(Diagnostic::placeless(&script, message, hint));
+        }
+    }
+
+    fn set(&mut self, name: &str, expression: &str) -> Result<Kind, Mistake> {
+        let mut cursor = Cursor { text: expression, at: 0 };
+        let value: Expr = parser::expression(&mut cursor, &mut self.names)?;
+        if !valid_name(name) {
+            let message = format!("invalid variable name: \"{name}\"");
+            let hint = "letters, digits and underscores, not a digit first".to_owned();
+            return Err(Mistake { at: 0, message, hint });
+        }
+        let slot = self.names.slot(name);
+        self.known.insert(slot);
+        Ok(Kind::Set { slot, value })
+    }
+
+    /// The call of a step, and what is wrong with it.
+    fn step(&mut self, script: &str, service: u16, step: &Step) -> (Call, Vec<String>) {
+        let Maker { names, known, used, .. } = self;
+        let mut slot = |name: &str| {
+            let slot = names.slot(name);
+            if !used.iter().any(|it| it.0 == slot) {
+                used.push((slot, script.to_owned()));
+            }
+            slot
+        };
+        let mut wrong = Vec::new();
+        let method = Method::of(step.method.as_bytes()).unwrap_or_else(|| {
+            let known = Method::ALL.map(Method::name).join(", ");
+            wrong.push(format!("there is no method \"{}\"; write one of {known}", step.method));
+            Method::Get
+        });
+        if !step.target.starts_with('/') || !call::is_target(&step.target) {
+            let target = &step.target;
+            wrong.push(format!(
+                "\"{target}\" is no target; write a path such as /books?page=1, blanks as %20"
+            ));
+        }
+        let mut parts = |text: &str, hole: Hole, slot: &mut dyn FnMut(&str) -> Slot| {
+            call::parts(text, hole, slot).unwrap_or_else(|why| {
+                wrong.push(why);
+                Vec::new()
+            })
+        };
+        let target = parts(&step.target, Hole::Url, &mut slot);
+        let typed = step.headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type")).map(|it| &it.1);
+        let (body, kind) = match &step.body {
+            None => (None, None),
+            Some(Body::Text(text)) => {
+                (Some(parts(text, call::hole_within(typed.map(String::as_str)), &mut slot)), None)
+            }
+            Some(Body::Json(text)) => (Some(parts(text, Hole::Json, &mut slot)), Some("application/json")),
+            Some(Body::Form(fields)) => {
+                let mut all = Vec::new();
+                for (n, (name, value)) in fields.iter().enumerate() {
+                    let and = if n == 0 { "" } else { "&" };
+                    all.push(Part::Text(format!("{and}{}=", call::percent_encoded(name))));
+                    all.extend(parts(value, Hole::Url, &mut slot).into_iter().map(|it| match it {
+                        Part::Text(it) => Part::Text(call::percent_encoded(&it)),
+                        it @ Part::Var { .. } => it,
+                    }));
+                }
+                (Some(all), Some("application/x-www-form-urlencoded"))
+            }
+        };
+        let mut headers = Vec::new();
+        for (name, value) in &step.headers {
+            match call::header(&format!("{name}: {value}"), &mut slot) {
+                Ok(it) => headers.push(it),
+                Err(why) => wrong.push(why),
+            }
+        }
+        if let Some(kind) = kind.filter(|_| typed.is_none()) {
+            headers.push(("Content-Type".to_owned(), vec![Part::Text(kind.to_owned())]));
+        }
+        let mut captures = Vec::new();
+        for (name, from) in &step.captures {
+            if !valid_name(name) {
+                wrong.push(format!("\"{name}\" is no variable's name; use letters, digits and underscores"));
+                continue;
+            }
+            let slot = names.slot(name);
+            known.insert(slot);
+            match capture(from) {
+                Ok(from) => captures.push(Capture { slot, from }),
+                Err(why) => wrong.push(format!("the capture \"{name}\": {why}")),
+            }
+        }
+        let expect: Vec<RangeInclusive<u16>> = step.expect.status.iter().map(|it| it.0..=it.1).collect();
+        let contains = step.expect.contains.clone().filter(|it| !it.is_empty());
+        let call = Call { headers, body, expect, contains, captures, ..Call::new(service, method, target) };
+        (call, wrong)
+    }
+}
+
+fn capture(from: &CaptureFrom) -> Result<From, String> {
+    Ok(match from {
+        CaptureFrom::Header(name) => From::Header(name.clone()),
+        CaptureFrom::Json(pointer) => From::Json(pointer.parse()?),
+        CaptureFrom::Regex(pattern) => From::Regex(pattern.parse()?),
+    })
+}
+
+/// No variable is called so: a dot is no part of a name.
+fn ammo_name(column: &str) -> String {
+    format!("ammo.{column}")
+}

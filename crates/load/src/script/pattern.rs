@@ -1,0 +1,91 @@
+//! What does a regular expression find in an answer?
+
+use regex_automata::meta::{Cache, Regex};
+use regex_automata::util::primitives::NonMaxUsize;
+use regex_automata::{Input, MatchKind};
+use std::str::FromStr;
+
+/// A regular expression in the language of Rust's `regex`, which takes time in proportion to the text whatever it says.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    text: String,
+    regex: Regex,
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Pattern) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Pattern {}
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Pattern, String> {
+        let config = Regex::config().match_kind(MatchKind::LeftmostFirst).nfa_size_limit(Some(1 << 20));
+        let built = Regex::builder().configure(config).build(text);
+        let regex = built.map_err(|error| {
+            let why = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
+            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            format!("\"{text}\" is no regular expression: {why}; write one such as name=\"token\" value=\"([^\"]+)\"")
+        })?;
+        Ok(Pattern { text: text.to_owned(), regex })
+    }
+}
+
+/// What one thread needs to look for a pattern: found again and again, it allocates nothing.
+#[derive(Debug)]
+pub struct Finder {
+    cache: Cache,
+}
+
+impl Finder {
+    pub fn new(pattern: &Pattern) -> Finder {
+        Finder { cache: pattern.regex.create_cache() }
+    }
+
+    /// The first group of the first place where `pattern`, the one of `new`, is found; all of it where there is no group.
+    pub fn find<'a>(&mut self, pattern: &Pattern, text: &'a [u8]) -> Option<&'a [u8]> {
+        let mut slots = [None; 4];
+        let slots = &mut slots[..if pattern.regex.captures_len() > 1 { 4 } else { 2 }];
+        pattern.regex.search_slots_with(&mut self.cache, &Input::new(text), slots)?;
+        let [.., from, to] = slots else { return None };
+        let at = |it: &Option<NonMaxUsize>| it.map(NonMaxUsize::get);
+        text.get(at(from)?..at(to)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found() {
+        for (pattern, text, expected) in [
+            ("value=\"([^\"]+)\"", "<input value=\"x y\"><input value=\"z\">", Some("x y")),
+            ("[0-9]+", "a12b34", Some("12")),
+            ("(?i)TOKEN: (\\w+)", "token: жук;", Some("жук")),
+            ("(a)|b", "b", None),
+            ("c+", "ab", None),
+            ("x*", "ab", Some("")),
+        ] {
+            let pattern: Pattern = pattern.parse().expect("an expression");
+            let mut finder = Finder::new(&pattern);
+            for _ in 0..2 {
+                let found = finder.find(&pattern, text.as_bytes());
+                assert_eq!(found, expected.map(str::as_bytes), "{pattern:?} in {text}");
+            }
+        }
+        // Bytes that are no text do no harm.
+        let pattern: Pattern = "k=(.)".parse().expect("an expression");
+        assert_eq!(Finder::new(&pattern).find(&pattern, b"\xff\xfek=v\xff"), Some(&b"v"[..]));
+    }
+
+    #[test]
+    fn what_is_none() {
+        let told = "(a".parse::<Pattern>().expect_err("it is open");
+        assert!(told.starts_with("\"(a\" is no regular expression: unclosed group; write"), "{told}");
+    }
+}

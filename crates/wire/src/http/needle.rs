@@ -1,0 +1,78 @@
+//! Does a body that comes in pieces hold a text?
+
+/// A text to look for, by the algorithm of Knuth, Morris and Pratt: what was seen so far is one number, whatever the pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needle {
+    text: Box<[u8]>,
+    /// By how many bytes were found: how many of them still are where the next one is not the text's.
+    back: Box<[u32]>,
+}
+
+impl Needle {
+    pub fn new(text: &[u8]) -> Needle {
+        let mut back = vec![0; text.len()];
+        let mut found = 0;
+        for (at, byte) in text.iter().enumerate().skip(1) {
+            back[at] = found;
+            while found > 0 && text[found as usize] != *byte {
+                found = back[found as usize];
+            }
+            found += u32::from(text[found as usize] == *byte);
+        }
+        Needle { text: text.into(), back: back.into() }
+    }
+
+    /// So many bytes of it are found when all of it is.
+    pub fn len(&self) -> u32 {
+        self.text.len() as u32
+    }
+
+    /// It is in every body.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// How many of its bytes are found after `piece`, `found` of them before it. All of them stay found.
+    pub fn seek(&self, mut found: u32, piece: &[u8]) -> u32 {
+        let mut rest = piece;
+        while found < self.len() {
+            if found == 0 {
+                let Some(at) = rest.iter().position(|it| *it == self.text[0]) else { return 0 };
+                rest = &rest[at + 1..];
+                found = 1;
+                continue;
+            }
+            let Some((byte, after)) = rest.split_first() else { return found };
+            if self.text[found as usize] == *byte {
+                rest = after;
+                found += 1;
+            } else {
+                // The byte is looked at again.
+                found = self.back[found as usize];
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn it_is_found_whatever_the_pieces() {
+        proptest!(|(text in "[ab]{0,6}", body in "[abc]{0,40}", cuts: Vec<u8>)| {
+            let needle = Needle::new(text.as_bytes());
+            let mut rest = body.as_bytes();
+            let mut found = 0;
+            for cut in cuts {
+                let (piece, after) = rest.split_at(usize::from(cut).min(rest.len()));
+                found = needle.seek(found, piece);
+                rest = after;
+            }
+            found = needle.seek(found, rest);
+            prop_assert_eq!(found == needle.len(), body.contains(&text), "{} in {}", text, body);
+        });
+    }
+}
