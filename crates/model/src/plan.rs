@@ -305,24 +305,49 @@ pub enum Generator {
 
 /// One line of the mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Stored")]
 pub struct Operation {
     pub name: String,
     /// Relative to the other operations'.
     pub weight: u32,
     /// So many a second, where the mix is made of rates: `weight` follows from it.
-    #[serde(default)]
     pub rate: Option<f64>,
     /// The feed that it draws a row of: its columns are variables.
-    #[serde(default)]
     pub feed: Option<String>,
     /// Its own arrivals in the open model, in the schedule's grammar: it is no part of the mix then, and its weight is 0.
-    #[serde(default)]
     pub schedule: Option<String>,
     /// Variables that are computed before its requests, in this order: a name, and an expression as behind pgbench's
     /// `\set`. Scripts have their own.
-    #[serde(default)]
     pub sets: Vec<(String, String)>,
     pub work: Work,
+}
+
+/// An operation as runs keep it; the first ones knew scripts only.
+#[derive(Deserialize)]
+struct Stored {
+    name: String,
+    weight: u32,
+    #[serde(default)]
+    rate: Option<f64>,
+    #[serde(default)]
+    feed: Option<String>,
+    #[serde(default)]
+    schedule: Option<String>,
+    #[serde(default)]
+    sets: Vec<(String, String)>,
+    work: Option<Work>,
+    #[serde(default)]
+    script: String,
+    #[serde(default)]
+    origin: Option<PathBuf>,
+}
+
+impl From<Stored> for Operation {
+    fn from(it: Stored) -> Operation {
+        let Stored { name, weight, rate, feed, schedule, sets, work, script, origin } = it;
+        let work = work.unwrap_or(Work::Script { text: script, origin });
+        Operation { name, weight, rate, feed, schedule, sets, work }
+    }
 }
 
 /// What an operation does.

@@ -3,7 +3,9 @@
 mod invent;
 
 use invent::{Chance, Folder, end, header, outcome, told, told_interval, trial};
+use model::plan::Operation;
 use model::{Packer, Tick};
+use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use store::{Note, Run, State, Status, TrialId};
@@ -113,4 +115,14 @@ fn a_dropped_writer_leaves_an_interrupted_run() {
     let run = Run::open(&path).unwrap();
     assert_eq!(run.events(id).unwrap().len(), 2);
     assert!(run.measured(id).unwrap().is_none());
+}
+
+/// Runs that were kept before operations could be requests are read by later versions too.
+#[test]
+fn operations_of_the_first_runs_are_scripts() {
+    let kept = json!({ "name": "read", "weight": 3, "script": "SELECT 1;", "origin": null });
+    let read: Operation = serde_json::from_value(kept).expect("it is read");
+    assert_eq!(read, Operation::script("read", 3, "SELECT 1;"));
+    let again: Operation = serde_json::from_value(json!(read)).expect("it is read");
+    assert_eq!(again, read);
 }
