@@ -109,6 +109,8 @@ pub struct Quantiles {
 pub struct HopAccount {
     /// `generator` for the first.
     pub node: String,
+    /// Version of TLS on the way into it, as RFCs name it, `1.3`; where there is none, or it is not known, absent.
+    pub tls: Option<String>,
     /// Processors used.
     pub cpu: Option<f64>,
     /// Processors it might use: its quota, or the machine's.

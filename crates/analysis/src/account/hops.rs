@@ -8,6 +8,7 @@ use crate::finding::samples::{self, mean, sums};
 use crate::finding::{TrialFacts, busy};
 use model::account::HopAccount;
 use model::plan::{AttachedRole, Kind, Limits, Node, Setup};
+use model::summary::Hop as Transport;
 use model::{Nanos, Sample, Second};
 
 /// The generator's name as a node.
@@ -73,6 +74,7 @@ pub fn hops(setup: &Setup, processors: Option<f64>, trials: &[Passage<'_>]) -> V
         };
         HopAccount {
             node: name.to_owned(),
+            tls: each.iter().find_map(|it| it[place].tls.clone()),
             cpu: middle(|it| it.cpu),
             of_cpu: middle(|it| it.of_cpu),
             throttled: middle(|it| it.throttled),
@@ -118,6 +120,11 @@ fn of_trial(setup: &Setup, processors: Option<f64>, it: &Passage<'_>) -> Vec<Hop
             _ => None,
         });
         all.push(HopAccount { busy: at_work, queue, ..hop(&node.name, &node.limits, processors, &late) });
+    }
+    // How the load's own connections were protected is known for sure.
+    let entrance = it.facts.summary.map(|it| &it.server.transport);
+    if let (Some(Transport::TcpTls { version }), Some(first)) = (entrance, all.get_mut(1)) {
+        first.tls = Some(version.clone());
     }
     for place in 0..nodes.len() {
         let number = match inside.get(place + 1) {

@@ -37,6 +37,11 @@ impl Numbers {
         if self.comma { with_comma(it) } else { it.to_owned() }
     }
 
+    /// Between numbers of a list.
+    pub fn among(&self) -> &'static str {
+        if self.comma { "; " } else { ", " }
+    }
+
     pub fn count(&self, it: u64) -> String {
         self.write(&it.to_string())
     }

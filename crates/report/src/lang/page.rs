@@ -43,6 +43,8 @@ pub trait PageWords {
     fn processors(&self, used: f64, of: Option<f64>) -> String;
     /// Share of the quota's periods, 0..=1.
     fn held_back(&self, share: f64) -> String;
+    /// What findings say of a node, in a few words.
+    fn standing(&self, it: Standing) -> &'static str;
     /// Transactions at work in a node, and such as wait in it.
     fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String>;
     /// Mean time of a transaction in one node.
@@ -158,6 +160,17 @@ pub enum Room {
     Slots(u32),
 }
 
+/// Where a transaction's way is narrow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The node's processor holds up everything.
+    Processor,
+    /// The size of its pool does.
+    Pool,
+    /// Transactions wait here for what is behind.
+    Queue,
+}
+
 /// Headings, and names of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
@@ -242,9 +255,14 @@ pub enum Word {
     MoreRows,
     Marks,
     Evidence,
-    Lower,
+    /// What a heat map shows, before a choice.
+    Figure,
+    Worse,
     Same,
-    Higher,
+    Better,
+    /// What a table without room shows when asked, and the reverse.
+    AllColumns,
+    FewColumns,
     Copy,
     Copied,
     Seconds,
@@ -275,7 +293,7 @@ pub enum Word {
 
 impl Word {
     /// By the key under which the program finds it.
-    pub const KEYS: [(&'static str, Word); 49] = [
+    pub const KEYS: [(&'static str, Word); 52] = [
         ("skip", Word::Skip),
         ("contents", Word::Contents),
         ("language", Word::Language),
@@ -297,9 +315,12 @@ impl Word {
         ("more_rows", Word::MoreRows),
         ("marks", Word::Marks),
         ("evidence", Word::Evidence),
-        ("lower", Word::Lower),
+        ("figure", Word::Figure),
+        ("worse", Word::Worse),
         ("same", Word::Same),
-        ("higher", Word::Higher),
+        ("better", Word::Better),
+        ("all_columns", Word::AllColumns),
+        ("few_columns", Word::FewColumns),
         ("copy", Word::Copy),
         ("copied", Word::Copied),
         ("s", Word::Seconds),

@@ -2,11 +2,12 @@
 
 use super::case::Case;
 use super::{Block, Drawing, DrawnNode, Line, Tone};
-use crate::lang::page::{Room, Term};
+use crate::lang::page::{Room, Standing, Term};
+use model::Nanos;
 use model::account::HopAccount;
 use model::finding::Finding;
 use model::matrix::{Hop, NotApplied};
-use model::plan::{Limits, Stack};
+use model::plan::{Entrance, Limits, Stack};
 
 /// One drawing for each way that the chosen cells have.
 pub fn blocks(case: &Case<'_>) -> Vec<Block> {
@@ -43,13 +44,14 @@ fn drawing(case: &Case<'_>, cell: usize) -> Option<Drawing> {
         let heading = hop.product.to_owned();
         nodes.push(node(case, cell, heading, lines, &limits, &missing, &seen(&hop.node), &hop.node));
     }
-    let hops: Vec<String> = row.hops.iter().map(|it| case.lang.way(it.entrance).to_owned()).collect();
+    let hops: Vec<String> = row.hops.iter().map(|it| way(case, it.entrance, seen(&it.node).tls)).collect();
     let mut way = nodes[0].heading.clone();
     for (hop, node) in hops.iter().zip(&nodes[1..]) {
         way += &format!(" → {hop} → {}", node.heading);
     }
     let names = std::iter::once(GENERATOR).chain(row.hops.iter().map(|it| it.node.as_str()));
-    let timed = names.zip(&nodes).filter_map(|(name, node)| Some((node.heading.as_str(), seen(name).time?)));
+    let timed =
+        names.zip(&nodes).filter_map(|(name, node)| Some((node.heading.as_str(), spent(&seen(name))?)));
     let longest = timed.max_by_key(|it| it.1);
     let alternative = case.lang.drawn(&way, longest);
     Some(Drawing { alternative, nodes, hops })
@@ -83,47 +85,68 @@ fn node(
 ) -> DrawnNode {
     let lang = case.lang;
     let plain = |text| Line { text, tone: Tone::Plain };
-    let mut lines: Vec<Line> = first.into_iter().map(plain).collect();
-    let limits = lang.limits(limits);
+    let standing = standing(case, cell, name);
+    let mut lines: Vec<Line> =
+        standing.map(|(it, tone)| Line { text: lang.standing(it).to_owned(), tone }).into_iter().collect();
+    lines.extend(first.into_iter().map(plain));
+    // How much is used of a quota tells the quota.
+    let told = seen.cpu.is_some() && limits.cpu == seen.of_cpu;
+    let limits = lang.limits(&Limits { cpu: limits.cpu.filter(|_| !told), ..limits.clone() });
     if !limits.is_empty() {
         lines.push(plain(limits));
     }
     for it in missing {
         lines.push(Line { text: lang.no_limit(&it.limit, ""), tone: Tone::Doubt });
     }
-    let tone = standing(case, cell, name);
     lines.extend(seen.cpu.map(|it| plain(lang.processors(it, seen.of_cpu))));
     let held = seen.throttled.filter(|it| *it > 0.0);
     lines.extend(held.map(|it| Line { text: lang.held_back(it), tone: Tone::Doubt }));
-    lines.extend(lang.occupied(seen.busy, seen.queue).map(plain));
-    lines.extend(seen.time.map(|it| plain(lang.spent(it))));
+    let some = |it: Option<f64>| it.filter(|it| *it >= LITTLE);
+    lines.extend(lang.occupied(some(seen.busy), some(seen.queue)).map(plain));
+    lines.extend(spent(seen).map(|it| plain(lang.spent(it))));
     let load = match (seen.cpu, seen.of_cpu) {
         (Some(used), Some(of)) if of > 0.0 => Some((used / of).clamp(0.0, 1.0)),
         _ => None,
     };
-    DrawnNode { heading, lines, load, tone }
+    DrawnNode { heading, lines, load, tone: standing.map_or(Tone::Plain, |it| it.1) }
 }
 
-/// What findings say of the node in this cell: that it is the limit, or that the queue stands there.
-fn standing(case: &Case<'_>, cell: usize, name: &str) -> Tone {
-    let mut tone = Tone::Plain;
+/// Fewer transactions than this are as good as none.
+const LITTLE: f64 = 0.01;
+
+/// A transaction's time in the node, where there is any.
+fn spent(seen: &HopAccount) -> Option<Nanos> {
+    seen.time.filter(|it| *it >= Nanos::from_micros(1))
+}
+
+/// With the version of TLS, where it is known.
+fn way(case: &Case<'_>, entrance: Option<Entrance>, tls: Option<String>) -> String {
+    match (entrance, tls) {
+        (None | Some(Entrance::Tls), Some(version)) => {
+            format!("{} {version}", case.lang.way(Some(Entrance::Tls)))
+        }
+        (entrance, _) => case.lang.way(entrance).to_owned(),
+    }
+}
+
+/// What findings say of the node in this cell: what of it is the limit, or that the queue stands there.
+fn standing(case: &Case<'_>, cell: usize, name: &str) -> Option<(Standing, Tone)> {
+    let mut found = None;
     for it in &case.account.findings {
-        match it {
-            Finding::PoolerBound { cell: of, node, .. }
-            | Finding::PoolBound { cell: of, node, .. }
-            | Finding::ServerBound { cell: of, node, .. }
-                if *of == cell && node == name =>
-            {
-                return Tone::Bad;
+        let (of, node, standing, tone) = match it {
+            Finding::PoolerBound { cell, node, .. } | Finding::ServerBound { cell, node, .. } => {
+                (cell, node, Standing::Processor, Tone::Bad)
             }
-            Finding::QueueInPooler { cell: of, node, .. }
-            | Finding::QueueInBalancer { cell: of, node, .. }
-                if *of == cell && node == name =>
-            {
-                tone = Tone::Doubt;
+            Finding::PoolBound { cell, node, .. } => (cell, node, Standing::Pool, Tone::Bad),
+            Finding::QueueInPooler { cell, node, .. } | Finding::QueueInBalancer { cell, node, .. } => {
+                (cell, node, Standing::Queue, Tone::Doubt)
             }
-            _ => {}
+            _ => continue,
+        };
+        // The limit says more than the queue before it.
+        if *of == cell && node == name && (tone == Tone::Bad || found.is_none()) {
+            found = Some((standing, tone));
         }
     }
-    tone
+    found
 }

@@ -3,10 +3,14 @@
 use super::answer::axes;
 use super::case::Case;
 use super::number::said;
-use super::{Block, Heat, HeatCell};
+use super::{Block, Heat, HeatCell, HeatLayer};
+use crate::lang::Lang;
 use model::matrix::{Estimate, Figure, Row, Verdict};
 
-/// Throughput and its last axis across, the others down; nothing for a single cell.
+/// Figures to choose from, and whether more of them is better.
+const FIGURES: [(Figure, bool); 3] = [(Figure::Tps, true), (Figure::P99, false), (Figure::Errors, false)];
+
+/// The last axis across, the others down; nothing for a single cell.
 pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     let matrix = &case.account.matrix;
     let axes = axes(case);
@@ -28,34 +32,60 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
             lines.push(line);
         }
     }
-    let cell = |column: &String, line: &String| {
-        let places = matrix.rows.iter().map(place);
-        let Some(at) = places.into_iter().position(|it| it.0 == *column && it.1 == *line) else {
-            return HeatCell::default();
-        };
-        let baseline = matrix.baseline == Some(at);
-        let Some(it) = matrix.rows[at].estimate(Figure::Tps) else {
-            return HeatCell { baseline, ..HeatCell::default() };
-        };
-        let shade = if baseline { Some(0.0) } else { shade(it) };
-        HeatCell { text: said(it.median, case.lang), shade, baseline }
-    };
-    let cells = lines.iter().flat_map(|line| columns.iter().map(|column| cell(column, line))).collect();
-    let name = matrix.baseline.map(|it| case.name(it));
-    let caption = case.lang.shaded(case.lang.figure(Figure::Tps), name);
-    let heat =
-        Heat { caption, across: ((*across).to_owned(), columns), down: (down.join(" / "), lines), cells };
-    vec![Block::Heat(heat)]
+    let grid: Vec<Option<usize>> = lines
+        .iter()
+        .flat_map(|line| columns.iter().map(move |column| (column, line)))
+        .map(|(column, line)| {
+            matrix.rows.iter().position(|row| {
+                let (its_column, its_line) = place(row);
+                its_column == *column && its_line == *line
+            })
+        })
+        .collect();
+    let layers: Vec<HeatLayer> = FIGURES.into_iter().filter_map(|it| layer(case, it, &grid)).collect();
+    if layers.is_empty() {
+        return Vec::new();
+    }
+    let (across, down) = (((*across).to_owned(), columns), (down.join(" / "), lines));
+    vec![Block::Heat(Heat { across, down, layers })]
 }
 
-/// Half or double is all there is; what is no evidence is no shade.
-fn shade(it: &Estimate) -> Option<f64> {
+/// Nothing where no cell has the figure, or all have none of it.
+fn layer(case: &Case<'_>, (figure, more): (Figure, bool), grid: &[Option<usize>]) -> Option<HeatLayer> {
+    let matrix = &case.account.matrix;
+    let estimate = |at: usize| matrix.rows[at].estimate(figure);
+    grid.iter().copied().flatten().filter_map(estimate).find(|it| it.median > 0.0)?;
+    let cell = |at: &Option<usize>| {
+        let Some(at) = *at else { return HeatCell::default() };
+        let baseline = matrix.baseline == Some(at);
+        let Some(it) = estimate(at) else { return HeatCell { baseline, ..HeatCell::default() } };
+        // What was offered says nothing of what is held.
+        let alike = figure != Figure::Tps || matrix.baseline.is_none_or(|it| case.alike(it, at));
+        let shade = if baseline { Some(0.0) } else { shade(it, more).filter(|_| alike) };
+        HeatCell { text: told(figure, it, case.lang), shade, baseline }
+    };
+    let name = case.lang.figure(figure).to_owned();
+    let caption = case.lang.shaded(&name, matrix.baseline.map(|it| case.name(it)));
+    Some(HeatLayer { name, caption, cells: grid.iter().map(cell).collect() })
+}
+
+/// Times are in milliseconds, as their headings say.
+fn told(figure: Figure, it: &Estimate, lang: &dyn Lang) -> String {
+    match figure {
+        Figure::P50 | Figure::P99 => said(1e3 * it.median, lang),
+        _ => said(it.median, lang),
+    }
+}
+
+/// Half or double is all there is; what is no evidence is no shade. `more`: of it is better.
+fn shade(it: &Estimate, more: bool) -> Option<f64> {
     let against = it.against?;
     match against.verdict {
         Verdict::NoEvidence => Some(0.0),
         Verdict::Lower | Verdict::Higher | Verdict::TooFewRuns => {
             // Two digits are more than an eye tells apart.
-            let shade = against.ratio.filter(|it| *it > 0.0)?.log2().clamp(-1.0, 1.0);
+            let change = against.ratio.filter(|it| *it > 0.0)?.log2().clamp(-1.0, 1.0);
+            let shade = if more { change } else { -change };
             Some((100.0 * shade).round() / 100.0)
         }
     }

@@ -12,7 +12,7 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     let (stand, lang) = (&case.account.stand, case.lang);
     let mut blocks = Vec::new();
     let facts: Vec<(String, String)> =
-        stand.machine.iter().map(|(key, value)| fact(case, key, value)).collect();
+        in_order(&stand.machine).into_iter().map(|(key, value)| fact(case, key, value)).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts { facts });
     }
@@ -48,6 +48,27 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     blocks
 }
 
+/// What matters most first; what is not known here comes last, in its own order.
+fn in_order(machine: &[(String, String)]) -> Vec<&(String, String)> {
+    const ORDER: [&str; 12] = [
+        "system",
+        "kernel",
+        "processor",
+        "cpu_model",
+        "processors",
+        "cpus",
+        "memory",
+        "governor",
+        "clock_source",
+        "cgroups",
+        "files",
+        "ports",
+    ];
+    let mut all: Vec<&(String, String)> = machine.iter().collect();
+    all.sort_by_key(|it| ORDER.iter().position(|key| *key == it.0).unwrap_or(ORDER.len()));
+    all
+}
+
 /// Nodes that differ in their configurations only are one: of these the files tell.
 fn alike(all: &[NodeAccount]) -> Vec<NodeAccount> {
     let mut kinds: Vec<NodeAccount> = Vec::new();
@@ -77,12 +98,17 @@ fn entrance(case: &Case<'_>, it: &str) -> String {
     }
 }
 
-/// A figure of the machine; amounts of memory are bytes.
+/// A figure of the machine; amounts of memory are bytes, ports a range.
 fn fact(case: &Case<'_>, key: &str, value: &str) -> (String, String) {
     let name = case.lang.machine(key).map_or_else(|| key.replace('_', " "), str::to_owned);
     let value = match value.parse::<u64>() {
         Ok(bytes) if key == "memory" => case.lang.bytes(bytes as f64),
         _ => match serde_json::from_str::<Value>(value) {
+            Ok(Value::Array(ends)) if key == "ports" => ends.iter().map(plain).collect::<Vec<_>>().join("–"),
+            Ok(Value::Array(all)) if all.iter().all(Value::is_u64) => {
+                let each = all.iter().map(|it| case.lang.number(&it.to_string()));
+                each.collect::<Vec<_>>().join(case.lang.numbers().among())
+            }
             Ok(it @ (Value::Array(_) | Value::Object(_))) => plain(&it),
             _ => value.to_owned(),
         },

@@ -126,6 +126,46 @@ fn one_cell_has_one_sentence() {
     assert_eq!(tone, Tone::Bad);
 }
 
+/// Throughput of the open model is what was offered: such cells are neither best nor worst, and have no ratio to others.
+#[test]
+fn open_cells_are_told_by_what_they_keep_up_with() {
+    use model::plan::LoadModel;
+    let open = |offered: f64, lang: &dyn Lang| {
+        let mut it = account();
+        it.experiment.cells[1].setup.load.model = LoadModel::Open {
+            schedule: "const(1, 1s)".into(),
+            arrivals: model::Spacing::Poisson,
+            max_in_flight: 8,
+        };
+        it.cells[1].total.as_mut().expect("it was measured").offered = model::PerSecond(offered);
+        let page = page(&it, lang);
+        let heat = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
+            Block::Heat(it) => Some(it.layers[0].cells[1].shade),
+            _ => None,
+        });
+        (page.answer.text.replace(['\u{202f}', '\u{a0}'], " "), heat.expect("a heat map"))
+    };
+    for (offered, english, russian) in [
+        (
+            18_200.0,
+            "; pooled keeps up with what is offered: 18120 of 18200 (",
+            "; предложенное выполняет pooled — 18 120 из 18 200 (",
+        ),
+        (
+            20_000.0,
+            "; pooled does not keep up with what is offered: 18120 of 20000 (",
+            "; предложенного не выдерживает pooled — 18 120 из 20 000 (",
+        ),
+    ] {
+        for (lang, expected) in [(&En as &dyn Lang, english), (&Ru, russian)] {
+            let (answer, shade) = open(offered, lang);
+            assert!(answer.contains(expected), "{answer}");
+            assert!(!answer.contains("of the baseline") && !answer.contains("от базы"), "{answer}");
+            assert_eq!(shade, None);
+        }
+    }
+}
+
 /// The numbers beside the page are those of the page's charts, in the same order.
 #[test]
 fn numbers_go_with_their_charts() {
@@ -242,9 +282,11 @@ fn three_axes_are_folded_into_two() {
     assert_eq!(heat.across, ("three".to_owned(), vec!["x".to_owned(), "y".to_owned()]));
     assert_eq!(heat.down.0, "one / two");
     assert_eq!(heat.down.1, ["a / 1", "a / 2", "b / 1"]);
-    let texts: Vec<&str> = heat.cells.iter().map(|it| it.text.as_str()).collect();
+    let names: Vec<&str> = heat.layers.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["tps", "p99, ms"]);
+    let texts: Vec<&str> = heat.layers[0].cells.iter().map(|it| it.text.as_str()).collect();
     assert_eq!(texts, ["21570", "", "", "18120", "", ""]);
-    assert_eq!(heat.cells[3].shade, Some(-0.25));
+    assert_eq!(heat.layers[0].cells[3].shade, Some(-0.25));
 }
 
 #[test]

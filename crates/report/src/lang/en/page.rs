@@ -2,7 +2,7 @@
 
 use super::{En, NUMBERS as EN};
 use crate::lang::Lang;
-use crate::lang::page::{Answer, Goals, Held, Opened, PageWords, Question, Room, Term, Trials, Word};
+use crate::lang::page::{Answer, Goals, Held, Opened, PageWords, Question, Room, Standing, Term, Trials, Word};
 use crate::page::number::{said, utc};
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
@@ -35,9 +35,12 @@ impl PageWords for En {
             Word::MoreRows => "More rows",
             Word::Marks => "Events",
             Word::Evidence => "Evidence",
-            Word::Lower => "lower",
+            Word::Figure => "Figure",
+            Word::Worse => "worse",
             Word::Same => "the same",
-            Word::Higher => "higher",
+            Word::Better => "better",
+            Word::AllColumns => "All columns",
+            Word::FewColumns => "Fewer columns",
             Word::Copy => "Copy",
             Word::Copied => "Copied",
             Word::Seconds => "s",
@@ -339,6 +342,14 @@ impl PageWords for En {
         format!("held back by its quota in {} of periods", EN.percent(share, 0))
     }
 
+    fn standing(&self, it: Standing) -> &'static str {
+        match it {
+            Standing::Processor => "the processor is the limit here",
+            Standing::Pool => "the pool is the limit here",
+            Standing::Queue => "the queue stands here",
+        }
+    }
+
     fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String> {
         let busy = busy.map(|it| format!("{} at work", said(it, self)));
         let queue = queue.map(|it| format!("{} waiting", said(it, self)));
@@ -359,7 +370,7 @@ impl PageWords for En {
     }
 
     fn shaded(&self, figure: &str, baseline: Option<&str>) -> String {
-        let beside = baseline.map_or(String::new(), |it| format!(", shaded beside {it}"));
+        let beside = baseline.map_or(String::new(), |it| format!(", better or worse than in {it}"));
         format!("{figure}{beside}")
     }
 

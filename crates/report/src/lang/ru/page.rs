@@ -2,7 +2,7 @@
 
 use super::{NUMBERS as RU, Ru, counted, matrix, oblique, plural};
 use crate::lang::number::quantile;
-use crate::lang::page::{Answer, Goals, Held, Opened, PageWords, Question, Room, Term, Trials, Word};
+use crate::lang::page::{Answer, Goals, Held, Opened, PageWords, Question, Room, Standing, Term, Trials, Word};
 use crate::page::number::{three, utc};
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
@@ -37,9 +37,12 @@ impl PageWords for Ru {
             Word::MoreRows => "Ещё строки",
             Word::Marks => "События",
             Word::Evidence => "Основание",
-            Word::Lower => "ниже",
+            Word::Figure => "Показатель",
+            Word::Worse => "хуже",
             Word::Same => "столько же",
-            Word::Higher => "выше",
+            Word::Better => "лучше",
+            Word::AllColumns => "Все столбцы",
+            Word::FewColumns => "Меньше столбцов",
             Word::Copy => "Копировать",
             Word::Copied => "Скопировано",
             Word::Seconds => "с",
@@ -357,6 +360,14 @@ impl PageWords for Ru {
         format!("придержан квотой в {} периодов", RU.percent(share, 0))
     }
 
+    fn standing(&self, it: Standing) -> &'static str {
+        match it {
+            Standing::Processor => "предел здесь: процессор",
+            Standing::Pool => "предел здесь: размер пула",
+            Standing::Queue => "очередь стоит здесь",
+        }
+    }
+
     fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String> {
         let busy = busy.map(|it| format!("в работе {}", RU.three(it)));
         let queue = queue.map(|it| format!("в очереди {}", RU.three(it)));
@@ -376,7 +387,7 @@ impl PageWords for Ru {
     }
 
     fn shaded(&self, figure: &str, baseline: Option<&str>) -> String {
-        let beside = baseline.map_or(String::new(), |it| format!(", оттенок относительно {it}"));
+        let beside = baseline.map_or(String::new(), |it| format!(", лучше или хуже, чем в {it}"));
         format!("{figure}{beside}")
     }
 

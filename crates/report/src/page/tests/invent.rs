@@ -133,6 +133,7 @@ fn brought(name: &str, tps: f64) -> Brought {
 fn cell(pooled: bool, tps: f64) -> CellAccount {
     let hop = |node: &str, cpu, of_cpu, queue, millis| HopAccount {
         node: node.into(),
+        tls: (node == "pooler").then(|| "1.3".to_owned()),
         cpu: Some(cpu),
         of_cpu: Some(of_cpu),
         throttled: pooled.then_some(0.92),
