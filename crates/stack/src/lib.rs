@@ -9,6 +9,7 @@ pub mod dataset;
 pub mod embedded;
 pub mod find;
 pub mod host;
+pub mod http;
 pub mod limits;
 pub mod loglines;
 pub mod probe;

@@ -18,4 +18,6 @@ mod real_server {
     mod sampler;
     mod scratch;
     pub mod server;
+    mod services;
+    mod tiny;
 }

@@ -25,6 +25,8 @@ pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<
         version,
         admin: None,
         statistics: None,
+        url: None,
+        ready: None,
         log: None,
         arguments: Vec::new(),
         configuration: Vec::new(),

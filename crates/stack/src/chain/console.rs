@@ -1,6 +1,6 @@
 //! Does a node serve?
 
-use super::{PATIENCE, Running};
+use super::{PATIENCE, Running, service};
 use crate::ask::{Connection, Error, Target};
 use crate::supervisor::{Answer, Failure, Supervisor};
 use std::io::{self, Read, Write};
@@ -12,7 +12,8 @@ use wire::Code;
 /// One try. A stranger that holds our port may take a connection and never answer.
 const TRY: Duration = Duration::from_secs(2);
 
-/// Asks a node of ours until it serves: its console or statistics first, which are surely its own, then through it.
+/// Asks a node of ours until it serves: its console or statistics first, which are surely its own, then through it. Who
+/// takes HTTP requests is asked by one.
 pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut Running) -> Result<(), Failure> {
     let Some(id) = node.node else { return Ok(()) };
     if let Some(socket) = &node.statistics {
@@ -21,7 +22,10 @@ pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut Running) -> 
     if let Some(console) = &node.admin {
         node.version = supervisor.await_ready(id, PATIENCE, || version(console))?;
     }
-    supervisor.await_ready(id, PATIENCE, || serves(&node.entrance))
+    match node.url {
+        Some(_) => service::await_ready(supervisor, node),
+        None => supervisor.await_ready(id, PATIENCE, || serves(&node.entrance)),
+    }
 }
 
 /// What a pooler's console tells of its version.

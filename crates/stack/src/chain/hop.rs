@@ -17,13 +17,19 @@ impl Chain {
         let postgres = self.postgres().is_some();
         for at in 0..self.nodes.len() {
             // The session that enters here, or just before here.
-            let from = &self.nodes[at.saturating_sub(1)];
             let this = &self.nodes[at];
+            if this.url.is_some() {
+                // Known when it was reached.
+                continue;
+            }
             let name = this.plan.name.clone();
-            let last = postgres && at > 0 && at + 1 == self.nodes.len();
+            let before = at.checked_sub(1).map(|it| &self.nodes[it]).filter(|it| it.url.is_none());
+            let from = before.unwrap_or(this);
+            let last = postgres && before.is_some() && at + 1 == self.nodes.len();
             let look = || -> Result<Hop, Error> {
                 let mut session = from.entrance.open(PATIENCE)?;
-                Ok(if at == 0 {
+                Ok(if before.is_none() {
+                    // A service is told to reach it as we do.
                     of(&session, &this.entrance.address)
                 } else if last {
                     told(&session.query(SESSION)?.rows)

@@ -8,9 +8,11 @@ mod cache;
 mod console;
 mod hop;
 mod problem;
+mod service;
 mod start;
 
 pub use problem::Problem;
+pub use service::{at, spread};
 
 use crate::ask::{Address, Target};
 use crate::component::postgres::Postgres;
@@ -26,6 +28,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use wire::http::Url;
 use wire::pg::{Login, Secret};
 
 /// The nodes of one stack, running. They end with the [`Supervisor`] that started them.
@@ -51,8 +54,10 @@ pub struct Running {
     pub program: Option<PathBuf>,
     /// As it tells it.
     pub version: String,
-    /// How the application reaches it.
+    /// How the application reaches it. Of what takes HTTP requests only the address means something.
     pub entrance: Target,
+    /// Where requests go, `http://127.0.0.1:8080/`, if it takes HTTP requests: a service, or a balancer before one.
+    pub url: Option<Url>,
     /// The superuser of PostgreSQL; the console of a pooler, which takes the simple protocol only.
     pub admin: Option<Target>,
     /// The socket of HAProxy that tells its statistics.
@@ -66,6 +71,8 @@ pub struct Running {
     pub hop: Hop,
     /// What those in front of it must insist on.
     door: DoorTls,
+    /// The path that a service answers with 200 when it is ready, and how long that may take.
+    ready: Option<(String, Duration)>,
     kept: Kept,
 }
 
@@ -136,7 +143,7 @@ impl Chain {
         programs: &Programs,
         tell: &mut dyn FnMut(Step<'_>),
     ) -> Result<(), Problem> {
-        stack.nodes.iter().try_for_each(|it| Found::of(it, programs, tell).map(drop))
+        spread(&stack.nodes).iter().try_for_each(|it| Found::of(it, programs, tell).map(drop))
     }
 
     /// Becomes this stack: nodes that are equal, run, and stand on such nodes stay; the others are stopped, the entrance
@@ -152,13 +159,14 @@ impl Chain {
         programs: &Programs,
         tell: &mut dyn FnMut(Step<'_>),
     ) -> Result<(), Problem> {
+        let nodes = spread(&stack.nodes);
         let mut found = Vec::new();
-        for node in &stack.nodes {
+        for node in &nodes {
             found.push((node.clone(), Found::of(node, programs, tell)?));
         }
         self.waiting.clear();
         let mut same = 0;
-        let pairs = self.nodes.iter().rev().zip(stack.nodes.iter().rev());
+        let pairs = self.nodes.iter().rev().zip(nodes.iter().rev());
         for (old, new) in pairs {
             if old.plan != *new || old.node.is_some_and(|it| supervisor.ended(it).is_some()) {
                 break;
@@ -169,7 +177,7 @@ impl Chain {
             let keep = self.nodes.len() == 1 && found.last().is_some_and(|it| self.nodes[0].can_become(it));
             self.stop_first(supervisor, tell, keep)?;
         }
-        found.truncate(stack.nodes.len() - same);
+        found.truncate(nodes.len() - same);
         self.put_in_front(supervisor, found, tell)
     }
 
@@ -195,9 +203,16 @@ impl Chain {
         self.nodes.iter().find(|it| it.plan.name == name)
     }
 
-    /// What the load connects to. Changes when the first node is started anew, but for [`Chain::restart`].
+    /// What SQL is sent to: the first node that speaks PostgreSQL's protocol; where there is none, the first, which does
+    /// not. Changes when that node is started anew, but for [`Chain::restart`].
     pub fn entry(&self) -> &Target {
-        &self.nodes.first().expect("a chain that is up has nodes").entrance
+        let speaks = self.nodes.iter().find(|it| it.url.is_none());
+        &speaks.or(self.nodes.first()).expect("a chain that is up has nodes").entrance
+    }
+
+    /// What HTTP requests are sent to: the first node that takes them. Changes as [`Chain::entry`].
+    pub fn web(&self) -> Option<&Running> {
+        self.nodes.iter().find(|it| it.url.is_some())
     }
 
     /// The same for another database.
@@ -230,8 +245,13 @@ impl Chain {
         let mut waiting = Vec::new();
         while self.nodes.len() > 1 {
             let first = &self.nodes[0];
-            let Kept::Program { found, .. } = &first.kept else { break };
-            waiting.push((first.plan.clone(), found.clone()));
+            let found = match &first.kept {
+                Kept::Program { found, .. } => found.clone(),
+                // Not stopped, but for what stands behind it.
+                Kept::Attached if first.url.is_some() => Found::Attached,
+                Kept::Attached | Kept::Postgres(_) => break,
+            };
+            waiting.push((first.plan.clone(), found));
             self.stop_first(supervisor, tell, false)?;
         }
         waiting.append(&mut self.waiting);

@@ -6,22 +6,24 @@ use super::{
 use crate::ask::{Address, Target};
 use crate::component::postgres::{Postgres, Settings, memory};
 use crate::component::program::{Program, Programs};
-use crate::component::{self, Door, DoorTls, Given};
+use crate::component::{self, Door, DoorTls, Given, service};
 use crate::find::Installation;
-use crate::supervisor::{Failure, Launch, Supervisor};
+use crate::supervisor::{Failure, Launch, Supervisor, open_to_all};
 use crate::tls_files::TlsFiles;
 use model::plan::{self, Entrance, Kind, Node};
 use model::summary::Hop;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use wire::http::{Host, Url};
 use wire::pg::SslMode;
 
 /// The program that makes a node; nothing for what is attached.
 #[derive(Clone, Debug)]
 pub(super) enum Found {
     Postgres(Installation),
-    Program(Program),
+    /// And where it runs, if that is not at home.
+    Program(Program, Option<PathBuf>),
     Attached,
 }
 
@@ -41,10 +43,14 @@ impl Found {
             }
             Kind::Attached(_) => return Ok(Found::Attached),
             Kind::PgBouncer(it) => it.version,
-            Kind::Odyssey(_) | Kind::HaProxy(_) | Kind::Service(_) => None,
+            Kind::Service(it) if it.url.is_some() => return Ok(Found::Attached),
+            Kind::Service(it) => {
+                return Ok(Found::Program(service::find(it, programs)?, Some(programs.directory.clone())));
+            }
+            Kind::Odyssey(_) | Kind::HaProxy(_) => None,
         };
         let component = component::of(&node.kind).expect("the table has every kind that we start");
-        Ok(Found::Program(programs.find(component.names(), least)?))
+        Ok(Found::Program(programs.find(component.names(), least)?, None))
     }
 }
 
@@ -70,7 +76,13 @@ impl Chain {
                 }
                 Ok(running)
             }
-            (Found::Program(program), _) => self.start_program(supervisor, node, &program),
+            (Found::Attached, Kind::Service(wanted)) => {
+                let url = wanted.url.as_deref().expect("it has one, or it were to be started");
+                super::service::attach(&node, wanted, url)
+            }
+            (Found::Program(program, directory), _) => {
+                self.start_program(supervisor, node, &program, directory.as_deref())
+            }
             (found, _) => unreachable!("{} was found for {}", debug(&found), node.name),
         }
     }
@@ -122,6 +134,7 @@ impl Chain {
             address: &address,
             tls,
             behind: None,
+            copies: None,
             users: &self.users,
             files: supervisor.directory(),
             home: &home,
@@ -135,11 +148,13 @@ impl Chain {
             entrance: self.entrance(address, tls),
             admin: Some(admin),
             statistics: None,
+            url: None,
+            ready: None,
             log: Some(log(supervisor, &node.name)),
             arguments: recipe.arguments,
             configuration: recipe.files,
             hop: Hop::default(),
-            door: door(tls),
+            door: door_tls(tls),
             kept: Kept::Postgres(postgres),
             plan: node,
         })
@@ -167,21 +182,48 @@ impl Chain {
         supervisor: &mut Supervisor,
         node: Node,
         program: &Program,
+        directory: Option<&Path>,
     ) -> Result<Running, Problem> {
         let impossible = |why: String| Problem::Impossible { node: node.name.clone(), why };
         let component = component::of(&node.kind).expect("the table has every kind that we start");
-        let next = self.nodes.first().ok_or_else(|| impossible("nothing stands behind it".to_owned()))?;
+        let next = match node.kind {
+            // Past its copies, and other services.
+            Kind::Service(_) => self.nodes.iter().find(|it| it.url.is_none()),
+            _ => self.nodes.first(),
+        };
+        let copies = super::service::copies(&self.nodes).filter(|_| matches!(node.kind, Kind::HaProxy(_)));
+        let ready = match (&node.kind, &copies) {
+            (Kind::Service(it), _) => Some((it.ready.clone(), super::service::patience(&node, it))),
+            (_, Some(it)) => Some((it.ready.to_owned(), PATIENCE)),
+            _ => None,
+        };
+        match next {
+            None if ready.is_none() => return Err(impossible("nothing stands behind it".to_owned())),
+            Some(it) if it.url.is_some() && copies.is_none() => {
+                let why = format!("it speaks SQL, and {} behind it HTTP", it.plan.name);
+                return Err(impossible(why));
+            }
+            _ => {}
+        }
         // It would take any certificate where we were told to check it.
-        let strict = matches!(next.entrance.login.ssl, SslMode::VerifyCa | SslMode::VerifyFull);
-        if strict && next.is_attached() && !matches!(node.kind, Kind::HaProxy(_)) {
+        let strict = |it: &Running| matches!(it.entrance.login.ssl, SslMode::VerifyCa | SslMode::VerifyFull);
+        if next.is_some_and(|it| strict(it) && it.is_attached()) && !matches!(node.kind, Kind::HaProxy(_)) {
             let why =
                 "cannot check the certificate of what is attached: write sslmode=require in its address";
             return Err(impossible(why.to_owned()));
         }
-        let behind =
-            Door { name: &next.plan.name, address: next.entrance.address.clone(), tls: next.door.clone() };
+        let behind = next.map(|it| Door {
+            name: &it.plan.name,
+            address: it.entrance.address.clone(),
+            tls: it.door.clone(),
+        });
         let tls = self.tls.as_ref().filter(|_| node.entrance == Entrance::Tls);
         let (files, home) = (supervisor.directory().to_owned(), supervisor.home());
+        let place = directory.unwrap_or(&home);
+        if let Some(user) = supervisor.user().filter(|_| directory.is_some_and(|it| !open_to_all(it))) {
+            let why = format!("we are root, and {}, whom it runs as, may not enter it", user.name);
+            return Err(failed(&node.name, &format!("run in {}", place.display()), &why).into());
+        }
         for attempt in 1.. {
             let port = (self.ports)().map_err(|it| failed(&node.name, "get a port", &it))?;
             let address = match node.entrance {
@@ -193,7 +235,8 @@ impl Chain {
                 version: program.version,
                 address: &address,
                 tls,
-                behind: Some(&behind),
+                behind: behind.as_ref(),
+                copies: copies.as_ref(),
                 users: &self.users,
                 files: &files,
                 home: &home,
@@ -210,6 +253,10 @@ impl Chain {
                 .as_user(supervisor.user())
                 .limited(&node.limits)
                 .args(&recipe.arguments);
+            launch.directory = place.to_owned();
+            let variables = recipe.environment.iter().map(|(name, value)| (name.clone(), value.into()));
+            launch.env.extend(variables);
+            launch.secrets = recipe.secrets;
             launch.stop = recipe.stop;
             launch.orphaned = recipe.orphaned;
             remove_socket(&address);
@@ -224,12 +271,18 @@ impl Chain {
                 entrance: self.entrance(address.clone(), tls),
                 admin: console,
                 statistics: recipe.statistics,
+                url: ready.as_ref().map(|_| Url { host: host(&address), tls: false, target: "/".to_owned() }),
+                ready: ready.clone(),
                 log: Some(log(supervisor, &name)),
                 arguments: recipe.arguments,
-                configuration: shown.files,
-                hop: Hop::default(),
-                door: door(tls),
-                kept: Kept::Program { launch: Box::new(launch), found: Found::Program(program.clone()) },
+                configuration: shown.files.into_iter().chain(environment(&recipe.environment)).collect(),
+                // Of HTTP it is this one; others are found out.
+                hop: Hop::Tcp,
+                door: door_tls(tls),
+                kept: Kept::Program {
+                    launch: Box::new(launch),
+                    found: Found::Program(program.clone(), directory.map(Path::to_owned)),
+                },
                 plan: node.clone(),
             };
             match console::await_service(supervisor, &mut running) {
@@ -279,13 +332,26 @@ fn is_taken(address: &Address) -> bool {
     TcpListener::bind(it).is_err_and(|it| it.kind() == ErrorKind::AddrInUse)
 }
 
+fn host(address: &Address) -> Host {
+    match address {
+        Address::Tcp(it) => Host::Tcp(it.ip().to_string(), it.port()),
+        Address::Unix(path) => Host::Unix(path.display().to_string()),
+    }
+}
+
+/// What a program was told by variables, as a file of its configuration.
+fn environment(of: &[(String, String)]) -> Option<(String, String)> {
+    let lines: String = of.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    (!lines.is_empty()).then(|| ("environment".to_owned(), lines))
+}
+
 /// Writes a private file, in place of one of an earlier node of the name.
 fn write(supervisor: &Supervisor, name: &str, contents: &str) -> std::io::Result<()> {
     let _ = std::fs::remove_file(supervisor.directory().join(name));
     supervisor.private_file(name, contents.as_bytes()).map(drop)
 }
 
-fn door(tls: Option<&TlsFiles>) -> DoorTls {
+fn door_tls(tls: Option<&TlsFiles>) -> DoorTls {
     tls.map_or(DoorTls::Off, |it| DoorTls::Checked { root: it.root.clone() })
 }
 
@@ -296,7 +362,7 @@ fn log(supervisor: &Supervisor, name: &str) -> PathBuf {
 fn debug(found: &Found) -> &'static str {
     match found {
         Found::Postgres(_) => "PostgreSQL",
-        Found::Program(_) => "a program",
+        Found::Program(..) => "a program",
         Found::Attached => "nothing",
     }
 }

@@ -1,9 +1,10 @@
 //! What does HAProxy need to be this node?
 //!
-//! It passes bytes on: what is behind it authenticates, and speaks TLS with the clients themselves.
+//! Before PostgreSQL it passes bytes on: what is behind it authenticates, and speaks TLS with the clients themselves.
+//! Before an HTTP service it shares requests among the copies.
 
 use super::program::Names;
-use super::{Component, DoorTls, Given, Recipe};
+use super::{Component, Copies, Door, DoorTls, Given, Recipe};
 use crate::ask::Address;
 use crate::supervisor::{Sig, Step};
 use model::Nanos;
@@ -41,6 +42,8 @@ impl Component for HaProxyComponent {
             // In the foreground.
             arguments: vec!["-db".to_owned(), "-f".to_owned(), given.files.join(&file).display().to_string()],
             files: vec![(file, configuration(wanted, given, &statistics)?)],
+            environment: Vec::new(),
+            secrets: Vec::new(),
             stop: vec![Step { signal: Sig::Term, patience: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             console: None,
@@ -50,6 +53,9 @@ impl Component for HaProxyComponent {
 }
 
 fn configuration(wanted: &HaProxy, given: &Given<'_>, statistics: &Path) -> Result<String, String> {
+    if let Some(copies) = given.copies {
+        return before_services(wanted, given, copies, statistics);
+    }
     let behind = given.behind.ok_or("there is nothing behind it")?;
     match (given.node.entrance, &behind.tls) {
         (Entrance::Tls, DoorTls::Off) => {
@@ -66,14 +72,39 @@ fn configuration(wanted: &HaProxy, given: &Given<'_>, statistics: &Path) -> Resu
         }
         _ => {}
     }
-    let bind = match given.address {
-        Address::Tcp(it) => it.to_string(),
-        Address::Unix(path) => format!("unix@{} mode 700", path.display()),
-    };
-    let server = match &behind.address {
-        Address::Tcp(it) => it.to_string(),
-        Address::Unix(path) => format!("unix@{}", path.display()),
-    };
+    let servers = servers(wanted, std::slice::from_ref(behind));
+    Ok(written("tcp", wanted, given, statistics, &servers))
+}
+
+/// Requests go to its copies in turn, to those that say that they are ready.
+fn before_services(
+    wanted: &HaProxy,
+    given: &Given<'_>,
+    copies: &Copies<'_>,
+    statistics: &Path,
+) -> Result<String, String> {
+    if given.node.entrance != Entrance::Tcp {
+        return Err("HTTP is asked for without TLS here: its entrance must be tcp".to_owned());
+    }
+    let mut lines = "    balance roundrobin\n".to_owned();
+    if wanted.check.is_some() {
+        let ready = copies.ready;
+        if !ready.bytes().all(|it| it.is_ascii_graphic() && !b"\\\"'#".contains(&it)) {
+            return Err(format!("HAProxy cannot be told of the path {ready:?}"));
+        }
+        write!(
+            lines,
+            "    option httpchk\n    http-check send meth GET uri {ready} ver HTTP/1.1 hdr Host localhost \
+             hdr Connection close\n    http-check expect status 200\n"
+        )
+        .expect("strings grow");
+    }
+    lines += &servers(wanted, &copies.doors);
+    Ok(written("http", wanted, given, statistics, &lines))
+}
+
+/// The lines of those behind it.
+fn servers(wanted: &HaProxy, doors: &[Door<'_>]) -> String {
     let mut options = String::new();
     if let Some(it) = wanted.maxconn {
         write!(options, " maxconn {it}").expect("strings grow");
@@ -83,7 +114,19 @@ fn configuration(wanted: &HaProxy, given: &Given<'_>, statistics: &Path) -> Resu
         write!(options, " check inter {} on-marked-down shutdown-sessions", millis(it))
             .expect("strings grow");
     }
-    Ok(format!(
+    let line = |it: &Door<'_>| match &it.address {
+        Address::Tcp(address) => format!("    server {} {address}{options}\n", it.name),
+        Address::Unix(path) => format!("    server {} unix@{}{options}\n", it.name, path.display()),
+    };
+    doors.iter().map(line).collect()
+}
+
+fn written(mode: &str, wanted: &HaProxy, given: &Given<'_>, statistics: &Path, backend: &str) -> String {
+    let bind = match given.address {
+        Address::Tcp(it) => it.to_string(),
+        Address::Unix(path) => format!("unix@{} mode 700", path.display()),
+    };
+    format!(
         "\
 # Written by pgdyno.
 global
@@ -94,7 +137,7 @@ global
     log stdout format raw daemon
 
 defaults
-    mode tcp
+    mode {mode}
     log global
     option dontlog-normal
     timeout connect 5s
@@ -109,13 +152,11 @@ frontend {name}
     default_backend behind
 
 backend behind
-    server {behind} {server}{options}
-",
+{backend}",
         statistics = statistics.display(),
         queue = millis(wanted.queue_timeout),
         name = given.node.name,
-        behind = behind.name,
-    ))
+    )
 }
 
 /// HAProxy's time, at least its least one.

@@ -8,6 +8,7 @@ pub mod odyssey;
 pub mod pgbouncer;
 pub mod postgres;
 pub mod program;
+pub mod service;
 
 use crate::ask::Address;
 use crate::supervisor::{Sig, Step};
@@ -18,7 +19,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use wire::pg::Secret;
 
-/// Every component that we can start.
+/// Every component whose program we look for.
 pub const ALL: &[&dyn Component] = &[
     &postgres::PostgresComponent,
     &pgbouncer::PgBouncerComponent,
@@ -28,7 +29,8 @@ pub const ALL: &[&dyn Component] = &[
 
 /// The component that starts such a node; `None` for what is attached.
 pub fn of(kind: &Kind) -> Option<&'static dyn Component> {
-    ALL.iter().copied().find(|it| it.is(kind))
+    let service: &dyn Component = &service::ServiceComponent;
+    ALL.iter().copied().chain([service]).find(|it| it.is(kind))
 }
 
 /// One kind of node. Called by the chain, from its thread, whenever a node is to be started.
@@ -53,8 +55,10 @@ pub struct Given<'a> {
     pub address: &'a Address,
     /// There if any hop of the chain is protected.
     pub tls: Option<&'a TlsFiles>,
-    /// Where it finds what serves it; `None` for PostgreSQL.
+    /// Where it finds what serves it; `None` for PostgreSQL, and a service without a database.
     pub behind: Option<&'a Door<'a>>,
+    /// What it shares requests among, in place of `behind`, if it is a balancer before an HTTP service.
+    pub copies: Option<&'a Copies<'a>>,
     pub users: &'a Users,
     /// The directory that its files will lie in, and that no one else writes to.
     pub files: &'a Path,
@@ -71,6 +75,15 @@ pub struct Door<'a> {
     pub name: &'a str,
     pub address: Address,
     pub tls: DoorTls,
+}
+
+/// One HTTP service, or several that are equal.
+#[derive(Clone, Debug)]
+pub struct Copies<'a> {
+    /// At least one.
+    pub doors: Vec<Door<'a>>,
+    /// The path that each answers with 200 when it is ready.
+    pub ready: &'a str,
 }
 
 /// What the node behind must show.
@@ -128,6 +141,10 @@ pub struct Recipe {
     pub files: Vec<(String, String)>,
     /// Arguments: no secrets.
     pub arguments: Vec<String>,
+    /// Beside what every program is given: no secrets.
+    pub environment: Vec<(String, String)>,
+    /// As `environment`.
+    pub secrets: Vec<(String, Secret)>,
     pub stop: Vec<Step>,
     /// What the kernel sends it if nobody is left to stop it.
     pub orphaned: Sig,

@@ -41,6 +41,8 @@ impl Component for OdysseyComponent {
             arguments: vec![given.files.join(&file).display().to_string()],
             files: vec![(file, configuration(wanted, given)?)],
             // SIGINT and SIGTERM wait until the last client has left, and it has nothing to make safe.
+            environment: Vec::new(),
+            secrets: Vec::new(),
             stop: vec![Step { signal: Sig::Kill, patience: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             console: Some(CONSOLE),

@@ -55,6 +55,8 @@ impl Component for PgBouncerComponent {
         Ok(Recipe {
             arguments: vec![given.files.join(&file).display().to_string()],
             files: vec![(file, configuration), (userlist, list)],
+            environment: Vec::new(),
+            secrets: Vec::new(),
             stop: vec![Step {
                 signal: if given.version < TERM_WAITS { Sig::Term } else { Sig::Quit },
                 patience: Duration::from_secs(5),

@@ -267,6 +267,8 @@ impl Component for PostgresComponent {
         Ok(Recipe {
             files: vec![(file(name), configuration(&settings, given.memory))],
             arguments: arguments(&config, &given.home.join(name), &given.home.display().to_string(), &port),
+            environment: Vec::new(),
+            secrets: Vec::new(),
             stop: stop(),
             orphaned: Sig::Quit,
             console: None,

@@ -50,10 +50,12 @@ pub struct Programs {
     pub places: Vec<PathBuf>,
     /// The environment.
     pub variable: fn(&str) -> Option<PathBuf>,
+    /// Where the paths of a service's command begin, and where it runs: the directory of the experiment's file.
+    pub directory: PathBuf,
 }
 
 impl Programs {
-    /// This machine and this process's environment.
+    /// This machine, this process's environment and its directory.
     pub fn here() -> Programs {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let system = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin"].map(PathBuf::from);
@@ -72,6 +74,7 @@ impl Programs {
             fetch: true,
             places,
             variable: |name| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from),
+            directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use model::Nanos;
-use model::plan::{Entrance, HaProxy, Limits, Odyssey, PgBouncer, PoolMode, Postgres};
+use model::plan::{Entrance, HaProxy, Limits, Odyssey, PgBouncer, PoolMode, Postgres, Service};
 use std::path::PathBuf;
 
 /// What differs between the cases; the rest is the same for all.
@@ -12,6 +12,8 @@ struct Case {
     entrance: Entrance,
     /// Over what the node behind is reached.
     behind: Entrance,
+    /// A service of two copies is behind it.
+    copies: bool,
 }
 
 fn recipe(case: &Case, node: &Node, users: &Users) -> Result<Recipe, String> {
@@ -29,12 +31,15 @@ fn recipe(case: &Case, node: &Node, users: &Users) -> Result<Recipe, String> {
             Entrance::Tcp | Entrance::Unix => DoorTls::Off,
         },
     };
+    let door = |name, port| Door { name, address: address(Entrance::Tcp, port), tls: DoorTls::Off };
+    let copies = Copies { doors: vec![door("it-1", 5001), door("it-2", 5002)], ready: "/health" };
     let given = Given {
         node,
         version: case.version,
         address: &address(case.entrance, 5000),
         tls: Some(&tls),
         behind: Some(&behind),
+        copies: case.copies.then_some(&copies),
         users,
         files: Path::new("/run"),
         home,
@@ -67,7 +72,8 @@ fn users() -> Users {
 fn check(name: &str, case: &Case) {
     let node = node(case);
     let it = recipe(case, &node, &users()).unwrap();
-    let mut got = format!(
+    let mut got: String = it.environment.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    got += &format!(
         "arguments: {}\nstop: {:?}, orphaned: {:?}\nconsole: {:?}, statistics: {:?}\n",
         it.arguments.join(" "),
         it.stop.iter().map(|it| it.signal).collect::<Vec<_>>(),
@@ -114,12 +120,26 @@ fn haproxy(maxconn: Option<u32>, check: Option<Nanos>) -> Kind {
     Kind::HaProxy(HaProxy { maxconn, queue_timeout: Nanos::from_secs(5), check })
 }
 
+fn service(env: &[(&str, &str)]) -> Kind {
+    let command = ["java", "-jar", "target/book.jar"].map(str::to_owned).to_vec();
+    let (ready, stats) = ("/health".to_owned(), Some("/stats".to_owned()));
+    Kind::Service(Service {
+        command,
+        url: None,
+        env: owned(env),
+        copies: 1,
+        ready,
+        ready_within: None,
+        stats,
+    })
+}
+
 fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
     settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 fn case(version: (u32, u32), entrance: Entrance, behind: Entrance, kind: Kind) -> Case {
-    Case { version, kind, entrance, behind }
+    Case { version, kind, entrance, behind, copies: false }
 }
 
 #[test]
@@ -139,6 +159,10 @@ fn files() {
     check("odyssey-1.5-tls", &case((1, 5), Tls, Tls, odyssey(Session, &settings)));
     check("haproxy-2.6", &case((2, 6), Tcp, Tcp, haproxy(Some(8), Some(Nanos::from_millis(500)))));
     check("haproxy-2.6-unix", &case((2, 6), Unix, Unix, haproxy(None, None)));
+    let before = case((2, 6), Tcp, Tcp, haproxy(None, Some(Nanos::from_millis(500))));
+    check("haproxy-2.6-http", &Case { copies: true, ..before });
+    check("service", &case((0, 0), Tcp, Tcp, service(&[("POOL_SIZE", "5"), ("TMPDIR", "/scratch")])));
+    check("service-tls", &case((0, 0), Tcp, Tls, service(&[])));
     check("haproxy-2.6-tls", &case((2, 6), Tls, Tls, haproxy(Some(8), None)));
 }
 
@@ -153,4 +177,9 @@ fn what_cannot_be() {
     let settings = [("max_prepared_statements", "9")];
     check((1, 20), pgbouncer(PoolMode::Session, &settings), "max_prepared_statements needs PgBouncer 1.21");
     check((1, 5), odyssey(PoolMode::Statement, &[]), "Odyssey has no statement mode");
+    let env = [("PGPASSWORD", "apple")];
+    check((0, 0), service(&env), "PGPASSWORD is given to it: leave it out of its env");
+    let before = case((0, 0), Tcp, Entrance::Unix, service(&[]));
+    let why = recipe(&before, &node(&before), &users()).unwrap_err();
+    assert_eq!(why, "services reach next by TCP: its entrance must be tcp or tls");
 }

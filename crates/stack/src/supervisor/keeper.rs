@@ -15,7 +15,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
-use rustix::process::{Pid, PidfdFlags, WaitOptions, kill_process, pidfd_open, wait};
+use rustix::process::{
+    Pid, PidfdFlags, WaitOptions, kill_process, kill_process_group, pidfd_open, wait, waitpgid,
+};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -166,6 +168,7 @@ impl Keeper {
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             let Some(at) = self.nodes.iter().position(|it| it.pid == pid) else { continue };
             let node = self.nodes.remove(at);
+            end_group(node.pid);
             let end = match (status.exit_status(), status.terminating_signal()) {
                 (Some(status), _) => End::Exit(status),
                 (None, signal) => End::Signal(signal.unwrap_or(0)),
@@ -260,6 +263,22 @@ impl Keeper {
     }
 }
 
+/// Kills what a process that has ended left behind in its process group: it would hold its port, and answer for it.
+fn end_group(leader: Pid) {
+    let until = Instant::now() + Duration::from_secs(10);
+    // Orphans become our children; while there is one of them, the number is still theirs.
+    while Instant::now() < until {
+        match waitpgid(leader, WaitOptions::NOHANG) {
+            Err(Errno::CHILD) => return,
+            Ok(Some(_)) => {}
+            _ => {
+                let _ = kill_process_group(leader, Sig::Kill.into());
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
 /// Tells all threads of a process where to run; those they begin inherit it.
 fn run_on(pid: Pid, processors: &CpuSet) -> Result<(), Why> {
     let tasks = PathBuf::from(format!("/proc/{}/task", pid.as_raw_nonzero()));
@@ -311,6 +330,7 @@ impl Node {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .envs(launch.env.iter().map(|(name, value)| (name, value)))
+            .envs(launch.secrets.iter().map(|(name, secret)| (name, secret.reveal())))
             .current_dir(&launch.directory)
             .stdin(Stdio::null())
             .stdout(stdout)

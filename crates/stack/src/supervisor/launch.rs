@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wire::pg::Secret;
 
-/// One process to start. Plain data: it travels to the keeper as a line of JSON, so it holds no secret but in files.
+/// One process to start. It travels to the keeper as a line of JSON, over a socket that nobody else holds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Launch {
     /// Names the node in messages, and its log file.
@@ -15,6 +16,9 @@ pub struct Launch {
     pub argv: Vec<OsString>,
     /// The whole environment but for `PATH`, which is ours. Nothing is inherited.
     pub env: Vec<(String, OsString)>,
+    /// The same, not to be shown. Its user and root can see them, as they can see its memory.
+    #[serde(with = "hidden")]
+    pub secrets: Vec<(String, Secret)>,
     /// Working directory.
     pub directory: PathBuf,
     /// Whom it runs as; ourselves when `None`.
@@ -61,6 +65,7 @@ impl Launch {
             name: name.to_owned(),
             argv: vec![program.into()],
             env: vec![("LC_ALL".to_owned(), "C".into()), ("HOME".to_owned(), directory.into())],
+            secrets: Vec::new(),
             directory: directory.to_owned(),
             user: None,
             stop: vec![Step { signal: Sig::Term, patience: Duration::from_secs(5) }],
@@ -127,9 +132,34 @@ impl From<Sig> for rustix::process::Signal {
     }
 }
 
+/// Secrets on their way to the keeper.
+mod hidden {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use wire::pg::Secret;
+
+    pub fn serialize<S: Serializer>(it: &[(String, Secret)], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(it.iter().map(|(name, secret)| (name, secret.reveal())))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, Secret)>, D::Error> {
+        let all = Vec::<(String, String)>::deserialize(from)?;
+        Ok(all.into_iter().map(|(name, secret)| (name, Secret::new(secret))).collect())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn secrets_travel_and_are_not_shown() {
+        let mut launch = Launch::new("it", "/bin/true", Path::new("/"));
+        launch.secrets.push(("PGPASSWORD".to_owned(), Secret::new("apple")));
+        assert!(!format!("{launch:?}").contains("apple"));
+        let line = serde_json::to_string(&launch).unwrap();
+        let launch: Launch = serde_json::from_str(&line).unwrap();
+        assert_eq!(launch.secrets, [("PGPASSWORD".to_owned(), Secret::new("apple"))]);
+    }
 
     #[test]
     fn users() {

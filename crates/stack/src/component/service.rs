@@ -1,0 +1,123 @@
+//! What does an HTTP service need to be this node?
+//!
+//! Its program is the experiment's, not ours: it is told by its environment where to listen and where its database is.
+
+use super::program::{Names, Program, Programs, Unavailable};
+use super::{Component, DoorTls, Given, Recipe};
+use crate::ask::Address;
+use crate::supervisor::{Sig, Step};
+use model::plan::{Kind, Service};
+use std::path::Path;
+use std::time::Duration;
+
+#[derive(Debug)]
+pub struct ServiceComponent;
+
+/// Never looked for by this name.
+static NAMES: Names = Names {
+    name: "the service",
+    program: "",
+    ask: "",
+    variable: "",
+    how_to_get: "build it: ./x services builds those that belong to pgdyno, or tells what that takes",
+};
+
+/// What pgdyno alone decides.
+const OURS: [&str; 3] = ["ADDRESS", "DATABASE_URL", "PGPASSWORD"];
+
+/// The program that its command names, if it is there: a name is one of a program of this machine, a path is one from the
+/// experiment's directory. So must be what an interpreter is given to run.
+pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailable> {
+    let missing = |why: String| {
+        let how_to_get = NAMES.how_to_get.to_owned();
+        Unavailable { component: NAMES.name, why, how_to_get }
+    };
+    let Some((program, arguments)) = service.command.split_first() else {
+        return Err(missing("the service has neither a command nor a url".to_owned()));
+    };
+    let path = if program.contains('/') {
+        Some(programs.directory.join(program)).filter(|it| it.is_file())
+    } else {
+        programs.places.iter().map(|it| it.join(program)).find(|it| it.is_file())
+    };
+    let Some(path) = path else { return Err(missing(format!("there is no {program}"))) };
+    let to_be_run = |it: &&String| {
+        let kind = Path::new(it).extension().and_then(|it| it.to_str());
+        matches!(kind, Some("jar" | "py" | "js")) && !programs.directory.join(it).is_file()
+    };
+    if let Some(file) = arguments.iter().find(to_be_run) {
+        return Err(missing(format!("there is no {file}")));
+    }
+    let short = |it: &String| it.rsplit('/').next().unwrap_or_default().to_owned();
+    let words: Vec<String> = service.command.iter().map(short).collect();
+    Ok(Program { path, version: (0, 0), text: words.join(" ") })
+}
+
+impl Component for ServiceComponent {
+    fn names(&self) -> &'static Names {
+        &NAMES
+    }
+
+    fn is(&self, kind: &Kind) -> bool {
+        matches!(kind, Kind::Service(_))
+    }
+
+    fn recipe(&self, given: &Given<'_>) -> Result<Recipe, String> {
+        let Kind::Service(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
+        let Address::Tcp(address) = given.address else { return Err("its entrance must be tcp".to_owned()) };
+        if let Some((name, _)) = wanted.env.iter().find(|it| OURS.contains(&it.0.as_str())) {
+            return Err(format!("{name} is given to it: leave it out of its env"));
+        }
+        let mut environment = vec![
+            ("ADDRESS".to_owned(), address.to_string()),
+            // What it leaves behind goes with the run.
+            ("TMPDIR".to_owned(), given.home.display().to_string()),
+            (
+                "JDK_JAVA_OPTIONS".to_owned(),
+                format!("-Djava.io.tmpdir={} -XX:-UsePerfData", given.home.display()),
+            ),
+            ("LC_ALL".to_owned(), "C.UTF-8".to_owned()),
+        ];
+        let mut secrets = Vec::new();
+        if given.behind.is_some() {
+            environment.insert(1, ("DATABASE_URL".to_owned(), database(given)?));
+            secrets.push(("PGPASSWORD".to_owned(), given.users.app.password.clone()));
+        }
+        environment.retain(|it| wanted.env.iter().all(|theirs| theirs.0 != it.0));
+        environment.extend(wanted.env.iter().cloned());
+        Ok(Recipe {
+            files: Vec::new(),
+            arguments: wanted.command[1..].to_vec(),
+            environment,
+            secrets,
+            // As long as a request may take that has begun.
+            stop: vec![Step { signal: Sig::Term, patience: Duration::from_secs(5) }],
+            orphaned: Sig::Kill,
+            console: None,
+            statistics: None,
+        })
+    }
+}
+
+/// The address of the application's database, as libpq takes it, without a password.
+fn database(given: &Given<'_>) -> Result<String, String> {
+    let behind = given.behind.expect("asked for where there is one");
+    let Address::Tcp(address) = &behind.address else {
+        let name = behind.name;
+        return Err(format!("services reach {name} by TCP: its entrance must be tcp or tls"));
+    };
+    let (user, database) = (escaped(&given.users.app.name), escaped(&given.users.database));
+    let tls = match &behind.tls {
+        DoorTls::Off => "disable".to_owned(),
+        DoorTls::Unchecked => "require".to_owned(),
+        DoorTls::Checked { root } => format!("verify-full&sslrootcert={}", root.display()),
+    };
+    Ok(format!("postgres://{user}@{address}/{database}?sslmode={tls}"))
+}
+
+/// A part of a URL; RFC 3986, section 2.3.
+fn escaped(text: &str) -> String {
+    let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
+    let each = |it: u8| if plain(it) { char::from(it).to_string() } else { format!("%{it:02X}") };
+    text.bytes().map(each).collect()
+}

@@ -1,0 +1,185 @@
+//! What does an HTTP service answer to this one question?
+//!
+//! For readiness and probes: a connection for each question. The measured load does not use it.
+
+use crate::ask::Address;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+use wire::TemplateBuilder;
+use wire::http::{Channel, Event, Host, Keep, Method, Part, Request, Url, compile};
+use wire::tls::{Identity, Web};
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// 200 and more.
+    pub status: u16,
+    /// How the server calls itself, if it does.
+    pub server: Option<String>,
+    /// The TLS version that was spoken, such as `TLSv1.3`.
+    pub tls: Option<&'static str>,
+    /// Its beginning, if it is longer than [`LONGEST`].
+    pub body: Vec<u8>,
+}
+
+/// So much of a body is kept.
+const LONGEST: u32 = 1 << 20;
+
+/// Asks for the URL, and gives up when `patience` has passed, whatever the server does meanwhile. Certificates are not
+/// checked: nothing that is secret is sent.
+pub fn get(url: &Url, patience: Duration) -> io::Result<Page> {
+    let until = Instant::now() + patience;
+    let late = |_| io::Error::new(ErrorKind::TimedOut, format!("no answer within {patience:?}"));
+    let left = || Some(until.saturating_duration_since(Instant::now())).filter(|it| !it.is_zero());
+    let left = || left().ok_or_else(|| late(()));
+    let broken = |it: wire::http::Error| io::Error::new(ErrorKind::InvalidData, it.to_string());
+    let mut stream = connect(&address(url)?, left()?)?;
+    let web = match &url.host {
+        Host::Tcp(name, _) if url.tls => {
+            Some(Web::new(name, &Identity::default()).map_err(io::Error::other)?)
+        }
+        _ => None,
+    };
+    let keep = Keep { head: true, body: LONGEST };
+    let mut channel = Channel::default();
+    let ask = |channel: &mut Channel| channel.request(Method::Get, keep, |out| request(url, out));
+    if channel.open(web.as_ref()).map_err(broken)? {
+        ask(&mut channel);
+    }
+    let mut input = vec![0; 16 << 10];
+    loop {
+        stream.patience(left()?)?;
+        let n = channel.outgoing().len();
+        stream.write_all(channel.outgoing())?;
+        channel.sent(n);
+        let n = match stream.read(&mut input) {
+            Ok(n) => n,
+            Err(it) if it.kind() == ErrorKind::Interrupted => continue,
+            Err(it) if it.kind() == ErrorKind::WouldBlock => return Err(late(())),
+            Err(it) => return Err(it),
+        };
+        let mut answer = None;
+        if n == 0 {
+            answer = Some(channel.closed().ok_or(ErrorKind::UnexpectedEof)?);
+        }
+        let mut rest = &input[..n];
+        while answer.is_none() {
+            match channel.receive(&mut rest).map_err(broken)? {
+                Event::More => break,
+                Event::Opened => ask(&mut channel),
+                Event::Response(it) => answer = Some(it),
+            }
+        }
+        if let Some(it) = answer {
+            let reader = channel.reader();
+            return Ok(Page {
+                status: it.status,
+                server: reader.header("server").map(|it| String::from_utf8_lossy(it).into_owned()),
+                tls: channel.protection().map(|it| it.version),
+                body: reader.body().to_vec(),
+            });
+        }
+    }
+}
+
+/// Where it is found: the first address of its name.
+pub fn address(url: &Url) -> io::Result<Address> {
+    match &url.host {
+        Host::Unix(path) => Ok(Address::Unix(path.into())),
+        Host::Tcp(name, port) => {
+            let found = (name.as_str(), *port).to_socket_addrs()?.next();
+            found
+                .map(Address::Tcp)
+                .ok_or_else(|| io::Error::new(ErrorKind::NotFound, "the name has no address"))
+        }
+    }
+}
+
+fn request(url: &Url, out: &mut Vec<u8>) {
+    let agent = [Part::Text("pgdyno monitor")];
+    let mut builder = TemplateBuilder::default();
+    compile::request(
+        &mut builder,
+        &Request {
+            method: Method::Get,
+            target: &[Part::Text(&url.target)],
+            host: &url.host_header(),
+            headers: &[("User-Agent", &agent), ("Connection", &[Part::Text("close")])],
+            body: None,
+        },
+    );
+    builder.build().render(out, |_, _| true);
+}
+
+trait Stream: Read + Write {
+    /// How long the next wait may last.
+    fn patience(&self, patience: Duration) -> io::Result<()>;
+}
+
+impl Stream for TcpStream {
+    fn patience(&self, patience: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(patience)).and(self.set_write_timeout(Some(patience)))
+    }
+}
+
+impl Stream for UnixStream {
+    fn patience(&self, patience: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(patience)).and(self.set_write_timeout(Some(patience)))
+    }
+}
+
+fn connect(address: &Address, patience: Duration) -> io::Result<Box<dyn Stream>> {
+    Ok(match address {
+        Address::Unix(path) => Box::new(UnixStream::connect(path)?),
+        Address::Tcp(address) => Box::new(TcpStream::connect_timeout(address, patience)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, TcpListener};
+
+    /// What is made of an answer by a server that then says nothing more, or closes.
+    fn check(answer: &'static [u8], closes: bool, expected: &str) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let url = Url::read(&format!("http://{}/stats", listener.local_addr().unwrap())).unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = Vec::new();
+            while !asked.ends_with(b"\r\n\r\n") {
+                let mut one = [0];
+                stream.read_exact(&mut one).unwrap();
+                asked.push(one[0]);
+            }
+            assert!(asked.starts_with(b"GET /stats HTTP/1.1\r\n"), "{}", String::from_utf8_lossy(&asked));
+            stream.write_all(answer).unwrap();
+            // Until the other side has seen enough.
+            if !closes {
+                let _ = stream.read(&mut [0]);
+            }
+        });
+        let got = match get(&url, Duration::from_millis(if closes { 10_000 } else { 50 })) {
+            Ok(it) => format!("{} {:?} {}", it.status, it.server, String::from_utf8_lossy(&it.body)),
+            Err(it) => it.to_string(),
+        };
+        server.join().unwrap();
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn answers() {
+        check(b"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 2\r\n\r\n{}", true, "200 Some(\"x\") {}");
+        check(
+            b"HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n1\r\n!\r\n0\r\n\r\n",
+            true,
+            "503 None {}!",
+        );
+        check(b"HTTP/1.0 200 OK\r\n\r\nto the end", true, "200 None to the end");
+        check(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", true, "unexpected end of file");
+        check(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", false, "no answer within 50ms");
+        check(b"SSH-2.0-x\r\n", true, "the server's answer does not begin as one of HTTP/1.1");
+    }
+}

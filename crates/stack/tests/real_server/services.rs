@@ -1,0 +1,212 @@
+//! Does an HTTP service stand in the stack as its other nodes do?
+
+use super::chain::{Stand, haproxy, pgbouncer, postgres, stack};
+use super::scratch::Scratch;
+use super::server::keeper;
+use super::tiny;
+use model::plan::{Entrance, Kind, Node, PoolMode, Service};
+use model::summary::Hop;
+use stack::chain::{Chain, Problem, Running, at};
+use stack::component::program::Programs;
+use stack::http;
+use stack::supervisor::{Answer, End, Supervisor};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Status and body.
+fn get(node: &Running, target: &str) -> String {
+    match http::get(&at(node.url.as_ref().unwrap(), target), PATIENCE) {
+        Ok(it) => format!("{} {}", it.status, String::from_utf8_lossy(&it.body)),
+        Err(it) => it.to_string(),
+    }
+}
+
+/// Asks until it answers so.
+fn await_answer(stand: &mut Stand, target: &str, expected: impl Fn(&str) -> bool) {
+    let node = stand.chain.web().unwrap();
+    stand
+        .supervisor
+        .await_ready(node.node.unwrap(), PATIENCE, || match get(node, target) {
+            it if expected(&it) => Answer::Ready(()),
+            it => Answer::NotYet(it),
+        })
+        .unwrap_or_else(|it| panic!("{it}"));
+}
+
+fn up(nodes: &[Node]) -> Stand {
+    Stand::up(&stack(nodes)).unwrap_or_else(|it| panic!("{it}"))
+}
+
+/// A service's own process and its worker's.
+fn processes(node: &Running) -> Vec<PathBuf> {
+    let told = get(node, "/who");
+    told.split(' ').skip(1).map(|it| Path::new("/proc").join(it)).collect()
+}
+
+#[test]
+fn a_service_is_a_node() {
+    let scratch = Scratch::new("service");
+    let pooler = || pgbouncer(Entrance::Tcp, PoolMode::Transaction);
+    for (tls, behind) in [(Entrance::Tcp, vec![pooler(), postgres(Entrance::Unix)]), (Entrance::Tls, vec![])]
+    {
+        let mut nodes = vec![tiny::service("shop", &scratch, &[("COLOUR", "blue")])];
+        nodes.extend(behind);
+        if nodes.len() == 1 {
+            nodes.push(postgres(tls));
+        }
+        let mut stand = up(&nodes);
+        let shop = stand.chain.web().unwrap();
+        assert_eq!(get(shop, "/sql"), "200 app app");
+        assert_eq!((shop.plan.name.as_str(), &shop.hop), ("shop", &Hop::Tcp));
+        let wanted = if tls == Entrance::Tcp { Hop::Tcp } else { Hop::TcpTls { version: "1.3".to_owned() } };
+        assert_eq!(stand.chain.nodes()[1].hop, wanted);
+        assert!(shop.configuration[0].1.contains("COLOUR=blue\n"), "{:?}", shop.configuration);
+
+        // What is secret is in its memory alone.
+        let secret = stand.chain.users().app.password.reveal().to_owned();
+        assert!(!format!("{:?}", stand.chain).contains(&secret));
+        let own = processes(shop);
+        let read = |it: &str| String::from_utf8_lossy(&std::fs::read(own[0].join(it)).unwrap()).into_owned();
+        assert!(read("environ").contains(&format!("PGPASSWORD={secret}\0")));
+        assert!(!read("cmdline").contains(&secret));
+        if let Some(user) = stand.supervisor.user() {
+            assert!(read("status").contains(&format!("Uid:\t{0}\t{0}\t{0}\t{0}", user.uid)));
+        }
+
+        // Its database begins anew, and it goes on.
+        stand.chain.restart(&mut stand.supervisor, "postgres").unwrap();
+        await_answer(&mut stand, "/sql", |it| it == "200 app app");
+
+        // Its worker ends with it, and it can begin anew.
+        assert!(own.iter().all(|it| it.exists()), "{own:?}");
+        assert_eq!(stand.chain.kill(&mut stand.supervisor, "shop").unwrap(), End::Signal(9));
+        assert!(own.iter().all(|it| !it.exists()), "{own:?}");
+        stand.chain.restart(&mut stand.supervisor, "shop").unwrap();
+        assert_eq!(get(stand.chain.web().unwrap(), "/sql"), "200 app app");
+
+        // The database can be copied, since nobody is in it.
+        let own = processes(stand.chain.web().unwrap());
+        stand.chain.quiesce(&mut stand.supervisor, &mut |_| {}).unwrap();
+        assert!(stand.chain.web().is_none() && own.iter().all(|it| !it.exists()), "{own:?}");
+        stand.chain.resume(&mut stand.supervisor, &mut |_| {}).unwrap();
+        assert_eq!(get(stand.chain.web().unwrap(), "/sql"), "200 app app");
+    }
+}
+
+#[test]
+fn copies_stand_behind_a_balancer() {
+    let scratch = Scratch::new("copies");
+    let mut shop = tiny::service("shop", &scratch, &[]);
+    let Kind::Service(it) = &mut shop.kind else { unreachable!() };
+    it.copies = 2;
+    let mut stand = up(&[shop, postgres(Entrance::Tcp)]);
+    let names: Vec<&str> = stand.chain.nodes().iter().map(|it| it.plan.name.as_str()).collect();
+    assert_eq!(names, ["shop-balancer", "shop-1", "shop-2", "postgres"]);
+    let balancer = stand.chain.web().unwrap();
+    assert!(balancer.statistics.is_some() && balancer.version.contains('.'), "{}", balancer.version);
+    assert_eq!(get(balancer, "/sql"), "200 app app");
+    let answers: Vec<String> = (0..4).map(|_| get(balancer, "/who")).collect();
+    assert!(answers[0] == answers[2] && answers[1] == answers[3] && answers[0] != answers[1], "{answers:?}");
+
+    // One of them is gone: the other takes all.
+    let other = get(stand.chain.node("shop-2").unwrap(), "/who");
+    stand.chain.kill(&mut stand.supervisor, "shop-1").unwrap();
+    let mut in_a_row = std::cell::Cell::new(0);
+    await_answer(&mut stand, "/who", |it| {
+        in_a_row.set(if it == other { in_a_row.get() + 1 } else { 0 });
+        in_a_row.get() == 8
+    });
+    assert_eq!(*in_a_row.get_mut(), 8);
+    stand.chain.restart(&mut stand.supervisor, "shop-1").unwrap();
+    await_answer(&mut stand, "/who", |it| it.starts_with("200 ") && it != other);
+}
+
+#[test]
+fn a_balancer_of_the_file_speaks_http_before_a_service() {
+    let scratch = Scratch::new("before");
+    let nodes =
+        [haproxy(Entrance::Tcp, Some(1)), tiny::service("shop", &scratch, &[]), postgres(Entrance::Tcp)];
+    let stand = up(&nodes);
+    let web = stand.chain.web().unwrap();
+    assert_eq!((web.plan.name.as_str(), get(web, "/sql").as_str()), ("balancer", "200 app app"));
+    let why = |nodes: &[Node]| Stand::up(&stack(nodes)).map(drop).unwrap_err().to_string();
+    let pooler = pgbouncer(Entrance::Tcp, PoolMode::Session);
+    let shop = tiny::service("shop", &scratch, &[]);
+    assert_eq!(
+        why(&[pooler, shop.clone(), postgres(Entrance::Tcp)]),
+        "pooler: it speaks SQL, and shop behind it HTTP"
+    );
+    let unix = "shop: services reach postgres by TCP: its entrance must be tcp or tls";
+    assert_eq!(why(&[shop, postgres(Entrance::Unix)]), unix);
+}
+
+#[test]
+fn what_cannot_be_started_says_why() {
+    let scratch = Scratch::new("missing");
+    let check = |command: &[&str], env: &[(&str, &str)], expected: &str| {
+        let mut shop = tiny::service("shop", &scratch, env);
+        let Kind::Service(it) = &mut shop.kind else { unreachable!() };
+        if !command.is_empty() {
+            it.command = command.iter().map(|&it| it.to_owned()).collect();
+        }
+        let mut supervisor = Supervisor::start(&keeper()).unwrap();
+        let programs = Programs { directory: scratch.0.clone(), ..Programs::here() };
+        let stack = stack(&[shop, postgres(Entrance::Tcp)]);
+        let problem = Chain::up(&mut supervisor, &stack, &programs, &mut |_| {}).map(drop).unwrap_err();
+        let missing = matches!(problem, Problem::Unavailable(_));
+        assert_eq!(missing, expected.starts_with("there is no"), "{problem:?}");
+        assert!(problem.to_string().starts_with(expected), "{problem}");
+        assert!(!missing || problem.to_string().contains("./x services"), "{problem}");
+    };
+    check(&["target/shop"], &[], "there is no target/shop\nto have it: build it");
+    check(&["no-such-program"], &[], "there is no no-such-program");
+    check(&["sh", "-jar", "target/shop.jar"], &[], "there is no target/shop.jar");
+    check(
+        &["sh", "-c", "echo one; echo two >&2; exit 3"],
+        &[],
+        "shop could not become ready: it exited with status 3\nthe last lines of its log:\n  one\n  two",
+    );
+    // A relative path leads from the directory of the experiment.
+    check(
+        &["./tiny", "--exact", "real_server::tiny::serve", "--ignored", "--nocapture"],
+        &[("LAST_WORDS", "alas")],
+        "shop could not become ready: it exited with status 3
+the last lines of its log:
+  
+",
+    );
+}
+
+#[test]
+fn a_service_that_is_there_is_left_alone() {
+    let scratch = Scratch::new("attached");
+    let theirs = up(&[tiny::service("shop", &scratch, &[]), postgres(Entrance::Tcp)]);
+    let url = theirs.chain.web().unwrap().url.clone().unwrap();
+    let attached = |ready: &str| {
+        let mut node = tiny::service("ours", &scratch, &[]);
+        let Kind::Service(it) = &mut node.kind else { unreachable!() };
+        *it = Service {
+            command: Vec::new(),
+            url: Some(format!("http://{}", url.host_header())),
+            ready: ready.to_owned(),
+            ..it.clone()
+        };
+        node
+    };
+    for behind in [None, Some(postgres(Entrance::Tcp))] {
+        let nodes: Vec<Node> = [attached("/health")].into_iter().chain(behind).collect();
+        let mut ours = up(&nodes);
+        let node = ours.chain.web().unwrap();
+        assert!(node.is_attached() && node.node.is_none());
+        assert_eq!(get(node, "/sql"), "200 app app");
+        ours.chain.quiesce(&mut ours.supervisor, &mut |_| {}).unwrap();
+        ours.chain.resume(&mut ours.supervisor, &mut |_| {}).unwrap();
+        assert_eq!(ours.chain.nodes().len(), nodes.len());
+        ours.chain.down(&mut ours.supervisor, &mut |_| {}).unwrap();
+        assert_eq!(get(theirs.chain.web().unwrap(), "/sql"), "200 app app");
+    }
+    let problem = Stand::up(&stack(&[attached("/nowhere")])).map(drop).unwrap_err();
+    assert_eq!(problem.to_string(), "ours could not be reached: GET /nowhere is answered by status 404");
+}
