@@ -305,7 +305,7 @@ impl Lines {
 
     fn feed(&mut self, it: &Feed) {
         let mut push = |key: &str, value: String| {
-            self.push(Subject::Operation, format!("feeds.{}.{key}", it.name), value)
+            self.push(Subject::Operation, format!("feeds.{}.{key}", it.name), value);
         };
         match &it.source {
             FeedSource::File { path, form } => push("file", format!("{} ({form:?})", path.display())),
