@@ -38,7 +38,7 @@ export function block(it: Block, context: Context): HTMLElement {
         case "table":
             return table(it, context.words);
         case "heat":
-            return heat(it, context.words);
+            return heat(it, context.words, context.place);
         case "drawing":
             return drawing(it, context);
         case "charts":

@@ -1,27 +1,47 @@
 // How is one figure over two axes shaded, so that every eye can tell?
-import { el } from "./dom";
-import type { Heat } from "./page";
+import { choice, el } from "./dom";
+import type { Heat, HeatLayer } from "./page";
+import type { Place } from "./place";
 import { scrolled } from "./table";
 import type { Words } from "./words";
 
-/** Blue is lower, orange is higher: apart for every kind of colour-blindness; the text says it again. */
-export function heat(it: Heat, words: Words): HTMLElement {
+/** A map, and a choice of its figure where there are several. */
+export function heat(it: Heat, words: Words, place: Place): HTMLElement {
+    const chosen = Math.min(place.figure, it.layers.length - 1);
+    const box = el("figure", { class: "table" });
+    const shown = el("div");
+    const show = (figure: number) => {
+        const layer = it.layers[figure];
+        if (layer) shown.replaceChildren(map(it, layer, words), key(layer, words));
+    };
+    if (it.layers.length > 1) {
+        const options = it.layers.map((layer, n): [string, string] => [String(n), layer.name]);
+        const list = choice(words("figure"), options, String(chosen), (value) => show((place.figure = Number(value))));
+        list.classList.add("heat-choice");
+        list.querySelector("select")?.setAttribute("id", "heat");
+        box.append(list);
+    }
+    box.append(shown);
+    show(chosen);
+    return box;
+}
+
+function map(it: Heat, layer: HeatLayer, words: Words): HTMLElement {
     const [acrossName, across] = it.across;
     const [downName, down] = it.down;
     const rows = down.map((name, y) => {
         const cells = across.map((_, x) => {
-            const cell = it.cells[y * across.length + x];
+            const cell = layer.cells[y * across.length + x];
             const td = el("td", { class: cell?.baseline ? "baseline" : null }, cell?.text || "–", cell?.baseline && el("span", { class: "baseline-tag" }, words("baseline")));
             shade(td, cell?.shade ?? null);
             return td;
         });
         return el("tr", {}, el("th", { scope: "row" }, name), ...cells);
     });
-    const shades = (...all: number[]) => el("span", { class: "shades", "aria-hidden": "true" }, ...all.map((it) => shade(el("i"), it)));
     const body = el(
         "table",
         { class: "heat" },
-        el("caption", {}, it.caption),
+        el("caption", {}, layer.caption),
         el(
             "thead",
             {},
@@ -30,13 +50,20 @@ export function heat(it: Heat, words: Words): HTMLElement {
         ),
         el("tbody", {}, ...rows),
     );
-    const legend = el("p", { class: "heat-key" }, words("lower"), shades(-1, -0.5), words("same"), shades(0.5, 1), words("higher"));
-    return el("figure", { class: "table" }, scrolled(body, it.caption), it.cells.some((cell) => cell.shade !== null) && legend);
+    return scrolled(body, layer.caption);
 }
 
+/** What the shades mean; nothing where there are none. */
+function key(layer: HeatLayer, words: Words): HTMLElement | string {
+    const shades = (...all: number[]) => el("span", { class: "shades", "aria-hidden": "true" }, ...all.map((it) => shade(el("i"), it)));
+    if (layer.cells.every((cell) => cell.shade === null)) return "";
+    return el("p", { class: "heat-key" }, words("worse"), shades(-1, -0.5), words("same"), shades(0.5, 1), words("better"));
+}
+
+/** Orange is worse, blue is better: apart for every kind of colour-blindness; the number says it again. */
 function shade<T extends HTMLElement>(it: T, shade: number | null): T {
     if (shade === null) return it;
-    it.classList.add("shaded", shade < 0 ? "lower" : "higher");
+    it.classList.add("shaded", shade < 0 ? "worse" : "better");
     it.style.setProperty("--shade", `${(Math.min(1, Math.abs(shade)) * 100).toFixed(0)}%`);
     return it;
 }

@@ -75,10 +75,17 @@ export interface Table {
 }
 
 export interface Heat {
-    caption: string;
     across: [string, string[]];
     down: [string, string[]];
-    /** Row by row. */
+    /** The first is shown first; at least one. */
+    layers: HeatLayer[];
+}
+
+/** One figure of a heat map. */
+export interface HeatLayer {
+    name: string;
+    caption: string;
+    /** Row by row; a shade of -1 is far worse than the baseline, 1 far better. */
     cells: { text: string; shade: number | null; baseline: boolean }[];
 }
 

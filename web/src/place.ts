@@ -21,6 +21,8 @@ export class Place {
     readonly hidden = new Set<string>();
     /** Charts whose table is open. */
     readonly tables = new Set<string>();
+    /** Which figure heat maps show. */
+    figure = 0;
     /** By trial; the live page appends. */
     data: TrialData[] = [];
     shown: Shown | null = null;

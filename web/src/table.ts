@@ -1,5 +1,5 @@
 // How does a table stand on paper, on a screen and on a phone?
-import { el } from "./dom";
+import { button, el } from "./dom";
 import type { Table } from "./page";
 import { told } from "./tone";
 import type { Words } from "./words";
@@ -22,7 +22,38 @@ export function table(it: Table, words: Words): HTMLElement {
         el("tbody", {}, ...rows),
     );
     const notes = it.notes.map(([mark, note]) => el("li", { class: `line ${note.tone}` }, mark !== "" && el("sup", {}, mark), ...told(note.tone, words), note.text));
-    return el("figure", { class: "table" }, scrolled(body, it.caption), notes.length > 0 && el("ul", { class: "notes" }, ...notes));
+    const box = scrolled(body, it.caption);
+    const more = it.columns.some((column) => column.dispensable > 0) && fitted(it, body, box, words);
+    return el("figure", { class: "table" }, box, more, notes.length > 0 && el("ul", { class: "notes" }, ...notes));
+}
+
+/** Where there is no room, the most dispensable columns go first; a button brings them back. */
+function fitted(it: Table, body: HTMLTableElement, box: HTMLElement, words: Words): HTMLElement {
+    const levels = [...new Set(it.columns.map((column) => column.dispensable))].filter((level) => level > 0).sort((a, b) => b - a);
+    const keep = (below: number) => {
+        for (const row of body.rows) for (const [i, cell] of [...row.cells].entries()) cell.hidden = (it.columns[i]?.dispensable ?? 0) >= below;
+    };
+    let all = false;
+    let width = 0;
+    const fit = () => {
+        keep(Infinity);
+        const tooWide = () => body.scrollWidth > box.clientWidth + 1;
+        const narrow = tooWide();
+        if (!all) for (const level of levels) if (tooWide()) keep(level);
+        toggle.hidden = !narrow;
+        toggle.textContent = words(all ? "few_columns" : "all_columns");
+    };
+    const toggle = button("", () => {
+        all = !all;
+        fit();
+    }, { class: "quiet columns" });
+    toggle.hidden = true;
+    new ResizeObserver(() => {
+        if (box.clientWidth === width || box.clientWidth === 0) return;
+        width = box.clientWidth;
+        fit();
+    }).observe(box);
+    return toggle;
 }
 
 /** A box that scrolls sideways when what it holds is wider; it tells so, and can be scrolled by keys. */

@@ -11,8 +11,10 @@ export const PAGE_WORDS = [
     "good", "doubt", "bad", "baseline",
     // Charts.
     "trial", "zoom_out", "chart_help", "time", "show_table", "hide_table", "more_rows", "marks", "evidence",
-    // A shade of a heat map.
-    "lower", "same", "higher",
+    // What a heat map shows, and its shades.
+    "figure", "worse", "same", "better",
+    // A table without room.
+    "all_columns", "few_columns",
     // Code.
     "copy", "copied",
     // Units; `per_second` is appended to those of bytes.

@@ -145,10 +145,20 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
             },
             {
                 kind: "heat",
-                caption: say("Throughput beside the baseline", "Пропускная способность рядом с базой"),
                 across: [say("clients", "клиенты"), ["8", "50", "100", "200"]],
                 down: [say("pool mode", "режим пула"), ["session", "transaction", "statement"]],
-                cells: [0, -0.12, -0.5, -1, 0.2, 0.55, 0.9, 1, 0.18, 0.5, null, 0.97].map((shade, n) => ({ text: shade === null ? "" : (2104 * (1 + shade)).toFixed(0), shade, baseline: n === 0 })),
+                layers: [
+                    {
+                        name: say("tps", "транз/с"),
+                        caption: say("Throughput, better or worse than the baseline", "Пропускная способность, лучше или хуже базы"),
+                        cells: [0, -0.12, -0.5, -1, 0.2, 0.55, 0.9, 1, 0.18, 0.5, null, 0.97].map((shade, n) => ({ text: shade === null ? "" : (2104 * (1 + shade)).toFixed(0), shade, baseline: n === 0 })),
+                    },
+                    {
+                        name: "p99",
+                        caption: say("p99, ms, better or worse than the baseline", "p99, мс, лучше или хуже базы"),
+                        cells: [0, 0.3, 0.5, -1, 0.2, -0.55, 0.9, 1, 0.18, null, null, -0.97].map((shade, n) => ({ text: shade === null ? "" : (12.3 * (1 - shade / 2)).toFixed(1), shade, baseline: n === 0 })),
+                    },
+                ],
             },
         ]],
         ["charts", "Over time", "Во времени", [
