@@ -74,21 +74,10 @@ pub fn run(options: &Options, asked: &Http, voice: &Voice) -> Result<ExitCode, T
 /// The terms on which TLS is spoken, if it is.
 fn tls(asked: &Http) -> Result<Option<Web>, Trouble> {
     let Url { host: Host::Tcp(name, _), tls: true, .. } = &asked.url else { return Ok(None) };
-    let read = |path: &str| {
-        fs::read(path).map_err(|it| Trouble::new(format!("could not read \"{path}\": {}", plain(&it))))
-    };
     let roots = match &asked.roots {
         _ if asked.insecure => None,
         Some(path) => Some(read(path)?),
-        None => {
-            let named = std::env::var("SSL_CERT_FILE").ok();
-            let known = TRUSTED.iter().map(|it| (*it).to_owned()).find(|it| fs::exists(it).unwrap_or(false));
-            let path = named.or(known).ok_or_else(|| {
-                Trouble::new("this system keeps its trusted certificates in no place that is known")
-                    .hint("name a file, as in --cacert=root.pem, or do without a check by --insecure")
-            })?;
-            Some(read(&path)?)
-        }
+        None => Some(trusted()?),
     };
     let identity = Identity { roots: roots.as_deref(), ..Identity::default() };
     Web::new(name, &identity).map(Some).map_err(|it| Trouble::new(it.to_string()))
@@ -114,6 +103,21 @@ fn meet(url: &Url, service: &Service) -> Result<(Address, Server), Trouble> {
     // A service has no database: its reports name none.
     let version = named.unwrap_or_else(|| "HTTP service".to_owned());
     Ok((address, Server { version, transport, address: shown, ..Server::default() }))
+}
+
+/// The certificates that this system trusts, as PEM.
+pub fn trusted() -> Result<Vec<u8>, Trouble> {
+    let named = std::env::var("SSL_CERT_FILE").ok();
+    let known = TRUSTED.iter().map(|it| (*it).to_owned()).find(|it| fs::exists(it).unwrap_or(false));
+    let path = named.or(known).ok_or_else(|| {
+        Trouble::new("this system keeps its trusted certificates in no place that is known")
+            .hint("name a file by SSL_CERT_FILE, or with --cacert, or do without a check by --insecure")
+    })?;
+    read(&path)
+}
+
+fn read(path: &str) -> Result<Vec<u8>, Trouble> {
+    fs::read(path).map_err(|it| Trouble::new(format!("could not read \"{path}\": {}", plain(&it))))
 }
 
 trait Stream: Read + Write {}

@@ -1,7 +1,7 @@
 //! `pgdyno bench`: a drop-in for pgbench that measures more truly and costs less.
 
 pub mod connect;
-mod http;
+pub mod http;
 mod initialise;
 pub mod logfile;
 pub mod options;

@@ -3,8 +3,11 @@
 //! One supervisor, one chain that becomes the next cell's, one dataset that is put back as it was. What two cells share
 //! keeps running.
 
+use super::feeds::Feeds;
+use super::workload::Web;
 use crate::voice::Trouble;
 use model::plan::{Dataset, Setup, Stack};
+use model::rows::Rows;
 use stack::chain::{Chain, Problem, Step, in_database};
 use stack::component::program::Programs;
 use stack::dataset::{self, Loaded, Loader, Stage};
@@ -28,6 +31,7 @@ pub struct Lab {
     programs: Programs,
     chain: Option<Chain>,
     filled: Option<Filled>,
+    feeds: Feeds,
     stop: Arc<AtomicBool>,
 }
 
@@ -65,12 +69,35 @@ impl Lab {
     pub fn start(stop: Arc<AtomicBool>) -> Result<Lab, Trouble> {
         let supervisor = Supervisor::start(&KeeperProgram::ourselves());
         let supervisor = supervisor.map_err(|it| Trouble::new(it.to_string()))?;
-        Ok(Lab { supervisor, programs: Programs::here(), chain: None, filled: None, stop })
+        let (chain, filled, feeds) = (None, None, Feeds::default());
+        Ok(Lab { supervisor, programs: Programs::here(), chain, filled, feeds, stop })
     }
 
     /// The chain of the last trial that was set up.
     pub fn chain(&self) -> &Chain {
         self.chain.as_ref().expect("a trial was set up")
+    }
+
+    /// Where HTTP requests go, if the chain takes any.
+    pub fn web(&self) -> Option<Web> {
+        let running = self.chain().web()?;
+        Some(Web { url: running.url.clone()?, address: running.entrance.address.clone() })
+    }
+
+    /// The rows of the plan's feeds, in its order; read once. A query is asked of PostgreSQL, whatever stands before it.
+    pub fn feeds(&mut self, setup: &Setup) -> Result<Vec<Rows>, Trouble> {
+        let Lab { feeds, chain, .. } = self;
+        let chain = chain.as_ref().expect("a trial was set up");
+        let mut connection = || {
+            let postgres = chain.postgres();
+            let postgres =
+                postgres.ok_or_else(|| Trouble::new("a feed by a query needs a PostgreSQL in the stack"))?;
+            let target = in_database(&postgres.entrance, &chain.users().database);
+            target
+                .open(PATIENCE)
+                .map_err(|it| Trouble::new(format!("the query of a feed cannot be asked: {it}")))
+        };
+        setup.feeds.iter().map(|it| feeds.rows(it, &mut connection)).collect()
     }
 
     /// Brings up what `setup` asks for, with its data as at the beginning.
@@ -129,6 +156,7 @@ impl Lab {
             Some(filled) => tell(News::Restored(&filled.template.restore().map_err(failed)?)),
             None => {
                 self.filled = None;
+                self.feeds.forget_queries();
                 let target = postgres.entrance.clone();
                 let loader = Loader { target, workers: WORKERS, again: false, stop: &self.stop };
                 let rows = dataset::rows(&dataset.content);

@@ -1,5 +1,6 @@
 //! `pgdyno run`: an experiment file, from the first check to the last figure.
 
+mod feeds;
 pub mod lab;
 pub mod news;
 pub mod replay;

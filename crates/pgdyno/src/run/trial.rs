@@ -9,7 +9,7 @@ use analysis::objective;
 use analysis::rule::{self, Fired, Scene};
 use load::driver::Clock;
 use model::objective::Judged;
-use model::plan::{Kind, LoadModel, Setup};
+use model::plan::{Kind, LoadModel, Setup, Work};
 use model::summary::{Hop, Server};
 use model::{Measured, Summary};
 use stack::chain::{Chain, Running};
@@ -61,9 +61,16 @@ pub fn run(
         writer.note(Note { trial: Some(id), subject: GENERATOR.to_owned(), text: it.to_string() });
     }
     let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it as i64)).into_iter().collect();
+    let feeds = lab.feeds(setup).map_err(|it| Hindrance::Failed(it.what))?;
+    let web = lab.web();
+    let asked = workload::Asked {
+        postgres: Some(lab.chain().entry()),
+        web: web.as_ref(),
+        feeds: &feeds,
+        variables: &variables,
+    };
     let prepare = |setup: &Setup, seed| {
-        let made = workload::prepare(setup, lab.chain().entry(), &variables, seed);
-        made.map_err(|it| Hindrance::Failed(it.what))
+        workload::prepare(setup, &asked, seed).map_err(|it| Hindrance::Failed(it.what))
     };
     if setup.load.warmup.0 > 0 {
         show(Seen::WarmingUp);
@@ -94,7 +101,7 @@ pub fn run(
     let fired = eyes.finish();
     let ended = lab.ended();
     let measured = measured.map_err(|it| hindered(&it, refused.as_deref()))?;
-    let mut summary = analysis::summarise(&measured, server(lab.chain()), plan);
+    let mut summary = analysis::summarise(&measured, server(lab.chain(), setup), plan);
     analysis::throttled(&mut summary, held);
     let operations = &scene.operations;
     let objectives = setup
@@ -117,9 +124,10 @@ fn warming(setup: &Setup) -> Setup {
     let mut warming = setup.clone();
     let load = &mut warming.load;
     load.duration = Some(load.warmup);
-    if let LoadModel::Open { max_in_flight, .. } = load.model {
-        // A schedule may begin with next to nothing.
-        load.model = LoadModel::Closed { clients: max_in_flight.min(8), think: model::Nanos::ZERO };
+    if !matches!(load.model, LoadModel::Closed { .. }) {
+        // A schedule may begin with next to nothing, and so may users.
+        let clients = load.model.clients().min(8);
+        load.model = LoadModel::Closed { clients, think: model::Nanos::ZERO };
     }
     warming
 }
@@ -150,9 +158,15 @@ fn points(lab: &Lab, own: Option<Group>) -> Vec<Point> {
     [Point::host(), own].into_iter().chain(nodes).collect()
 }
 
-/// What the load connects to, in a report's words.
-fn server(chain: &Chain) -> Server {
+/// What the load connects to, in a report's words. A service has no database.
+fn server(chain: &Chain, setup: &Setup) -> Server {
+    let only_web = !setup.operations.iter().any(|it| matches!(it.work, Work::Script { .. }));
     let entrance = &chain.nodes()[0];
+    if let Some(web) = chain.web().filter(|_| only_web) {
+        let address = web.url.as_ref().map_or_else(String::new, |it| it.host_header());
+        let (version, transport) = (web.version.clone(), web.hop.clone());
+        return Server { version, transport, address, ..Server::default() };
+    }
     let version = chain.postgres().unwrap_or(entrance).version.clone();
     Server {
         version,

@@ -1,17 +1,22 @@
 //! From a cell's plan to what the load needs: which workload, against whom?
 
-use crate::bench::ready;
+use crate::bench::{http, ready};
 use crate::measure::{self, Driver, Ready};
 use crate::voice::Trouble;
+use load::driver::Address;
+use load::feed::{Feed, Order};
 use load::random::Seeds;
-use load::script::{self, Program, Source};
-use load::{Initial, Plan, Seeding, Workload, driver, schedule};
-use model::plan::{Load, LoadModel, Operation, Setup};
+use load::script::{Head, Maker, Program};
+use load::{Initial, Plan, Postgres, Seeding, Service, Workload, schedule};
+use model::plan::{FeedOrder, Load, LoadModel, Operation, Setup, Work};
+use model::rows::Rows;
 use model::summary;
 use model::{Nanos, Schedule};
 use stack::ask::{self, Target};
 use std::sync::Arc;
+use wire::http::{Host, Url};
 use wire::pg::Transport;
+use wire::tls::{Identity, Web as Tls};
 
 /// Arrivals that may wait for a client; further ones are dropped, and counted.
 const BACKLOG: u32 = 100_000;
@@ -31,21 +36,38 @@ pub struct Loaded {
     pub plan: summary::Plan,
 }
 
-/// `variables` are what scripts may use without setting it, such as `:rows`.
-pub fn prepare(
-    setup: &Setup,
-    entry: &Target,
-    variables: &[(&str, i64)],
-    seed: u64,
-) -> Result<Loaded, Trouble> {
+/// Who is asked, and what with.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    /// Who answers SQL, if anybody does.
+    pub postgres: Option<&'a Target>,
+    /// Who answers HTTP requests.
+    pub web: Option<&'a Web>,
+    /// By the plan's feeds.
+    pub feeds: &'a [Rows],
+    /// What scripts may use without setting it, such as `:rows`.
+    pub variables: &'a [(&'a str, i64)],
+}
+
+/// Where requests go.
+#[derive(Clone, Debug)]
+pub struct Web {
+    pub url: Url,
+    pub address: ask::Address,
+}
+
+pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Trouble> {
     let load = &setup.load;
-    let program = compile(setup, variables)?;
+    let program = compile(setup, asked)?;
     let schedule = schedule(load)?;
     let clients = clients(load);
     let threads = u16::try_from(u32::from(load.threads).min(clients)).expect("the lesser of two");
-    measure::allow_files(clients, threads)?;
+    let speaks = |kind: fn(&Work) -> bool| setup.operations.iter().any(|it| kind(&it.work));
+    let sql = asked.postgres.filter(|_| speaks(|it| matches!(it, Work::Script { .. })));
+    let web = asked.web.filter(|_| speaks(|it| !matches!(it, Work::Script { .. })));
+    measure::allow_files(clients * (u32::from(sql.is_some()) + u32::from(web.is_some())), threads)?;
     let plan = Plan {
-        seeds: seeding(&program, variables, clients, threads, seed),
+        seeds: seeding(&program, asked.variables, clients, threads, seed),
         program,
         mode: ready::mode(load.query_mode),
         schedule,
@@ -64,18 +86,67 @@ pub fn prepare(
         verbose: false,
         statements: false,
     };
-    let many = matches!(load.model, LoadModel::Closed { .. }) && !load.connect_each;
+    let many = !load.model.is_open() && !load.connect_each;
     let driver = Driver::suited(many);
     let described = describe(setup, &plan, driver, seed);
-    let (address, transport) = match &entry.address {
-        ask::Address::Unix(path) => (driver::Address::Unix(path.clone()), Transport::Unix),
-        ask::Address::Tcp(it) => (driver::Address::Tcp(*it), Transport::Tcp),
-    };
-    let work = Arc::new(Workload::new(plan, Arc::clone(&entry.login), transport));
+    let (postgres, address) = sql
+        .map(|it| {
+            let address = of(&it.address);
+            let transport = match &address {
+                Address::Unix(_) => Transport::Unix,
+                Address::Tcp(_) => Transport::Tcp,
+            };
+            (Postgres { login: Arc::clone(&it.login), transport }, address)
+        })
+        .unzip();
+    let (services, addresses) = web.map(|it| service(it, load)).transpose()?.into_iter().unzip();
+    let feeds =
+        setup.feeds.iter().zip(asked.feeds).map(|(it, rows)| Feed::new(rows.clone(), order(it.order, seed)));
+    let work = Arc::new(Workload::of(plan, postgres, services).with_feeds(feeds.collect()));
     Ok(Loaded {
-        ready: Ready { work, postgres: Some(address), services: Vec::new(), driver, spin: SPIN, log: false },
+        ready: Ready { work, postgres: address, services: addresses, driver, spin: SPIN, log: false },
         plan: described,
     })
+}
+
+fn of(address: &ask::Address) -> Address {
+    match address {
+        ask::Address::Unix(path) => Address::Unix(path.clone()),
+        ask::Address::Tcp(it) => Address::Tcp(*it),
+    }
+}
+
+fn service(web: &Web, load: &Load) -> Result<(Service, Address), Trouble> {
+    let service = Service {
+        tls: web_tls(&web.url)?,
+        connect_within: LOG_IN,
+        end_within: load.timeout,
+        ..Service::plain(&web.url.host_header())
+    };
+    Ok((service, of(&web.address)))
+}
+
+/// Of a service that is there: its certificate is checked as browsers do.
+fn web_tls(url: &Url) -> Result<Option<Tls>, Trouble> {
+    match &url.host {
+        Host::Tcp(name, _) if url.tls => {
+            let roots = http::trusted()?;
+            let identity = Identity { roots: Some(&roots), ..Identity::default() };
+            Tls::new(name, &identity).map(Some).map_err(|it| Trouble::new(it.to_string()))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The seed is the repetition's, so that all cells of one meet the same rows.
+fn order(it: FeedOrder, seed: u64) -> Order {
+    match it {
+        FeedOrder::Sequential => Order::Sequential,
+        FeedOrder::Shuffled => Order::Shuffled { seed: seed as i64 },
+        FeedOrder::Random => Order::Random,
+        FeedOrder::Zipfian { s } => Order::Zipfian { s },
+        FeedOrder::Once => Order::Once,
+    }
 }
 
 /// How many clients there are at most.
@@ -90,13 +161,20 @@ pub fn operations(setup: &Setup) -> Vec<summary::Script> {
     setup.operations.iter().map(script).collect()
 }
 
-fn compile(setup: &Setup, variables: &[(&str, i64)]) -> Result<Program, Trouble> {
-    let texts: Vec<String> = setup.operations.iter().map(Operation::text).collect();
-    let operations = setup.operations.iter().zip(&texts);
-    let sources: Vec<Source> =
-        operations.map(|(it, text)| Source { name: &it.name, text, weight: it.weight }).collect();
-    let predefined: Vec<&str> = variables.iter().map(|it| it.0).collect();
-    script::parse(&sources, ready::mode(setup.load.query_mode), false, &predefined).map_err(|mistakes| {
+fn compile(setup: &Setup, asked: &Asked<'_>) -> Result<Program, Trouble> {
+    let predefined: Vec<&str> = asked.variables.iter().map(|it| it.0).collect();
+    let mut maker = Maker::new(ready::mode(setup.load.query_mode), &predefined);
+    for it in &setup.operations {
+        let feed = it.feed.as_ref().and_then(|name| setup.feeds.iter().position(|feed| feed.name == *name));
+        let draws = feed.map(|number| (number as u16, asked.feeds[number].columns()));
+        let head = Head { name: &it.name, weight: it.weight, draws };
+        match &it.work {
+            Work::Script { text, .. } => maker.pgbench(&head, text, false),
+            Work::Http(steps) => maker.http(&head, 0, &it.sets, steps),
+            Work::Ammo => maker.ammo(&head, 0),
+        }
+    }
+    maker.finish().map_err(|mistakes| {
         Trouble::new(mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     })
 }

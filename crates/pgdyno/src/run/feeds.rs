@@ -1,0 +1,239 @@
+//! Where do the rows of feeds come from?
+//!
+//! A plain file is mapped as it lies on the disk, whatever its size. Everything else is packed once, into a file without a
+//! name that is mapped as well: what is not drawn needs no memory.
+
+use crate::voice::{Trouble, plain};
+use feed::Packing;
+use memmap2::{Advice, Mmap};
+use model::plan::{self, FeedForm, FeedSource};
+use model::rows::{Form as Laid, Layout, Rows};
+use stack::ask::{Answer, Connection};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Feeds that were read once, for all trials that draw from them.
+#[derive(Debug, Default)]
+pub struct Feeds {
+    known: Vec<(plan::Feed, Rows)>,
+}
+
+impl Feeds {
+    /// The rows of a feed. A query is asked of `connection`, once: what it finds is part of the data, which are the same in
+    /// every trial.
+    pub fn rows(
+        &mut self,
+        feed: &plan::Feed,
+        connection: &mut dyn FnMut() -> Result<Connection, Trouble>,
+    ) -> Result<Rows, Trouble> {
+        if let Some((_, rows)) = self.known.iter().find(|it| it.0 == *feed) {
+            return Ok(rows.clone());
+        }
+        let rows = match &feed.source {
+            FeedSource::File { path, form } => of_file(path, *form, feed.columns.as_deref())?,
+            FeedSource::Query(sql) => of_query(&feed.name, sql, &mut connection()?)?,
+            FeedSource::Rows(rows) => {
+                let mut packing = Packing::new(nameless()?, feed.columns.clone().unwrap_or_default());
+                for row in rows {
+                    packing.push(row.iter().map(String::as_bytes)).map_err(|it| unwritten(&it))?;
+                }
+                laid(packing)?
+            }
+        };
+        if rows.is_empty() {
+            return Err(Trouble::new(format!("the feed {} holds no row", feed.name)));
+        }
+        self.known.push((feed.clone(), rows.clone()));
+        Ok(rows)
+    }
+
+    /// What a query found belongs to the data that it was asked of: other data, other rows.
+    pub fn forget_queries(&mut self) {
+        self.known.retain(|it| !matches!(it.0.source, FeedSource::Query(_)));
+    }
+}
+
+fn of_file(path: &Path, form: FeedForm, columns: Option<&[String]>) -> Result<Rows, Trouble> {
+    let shown = path.display();
+    let failed = |it: &io::Error| Trouble::new(format!("could not read {shown}: {}", plain(it)));
+    let wrong = |it: feed::Mistake| Trouble::new(format!("{shown}: {it}"));
+    let mut file = File::open(path).map_err(|it| failed(&it))?;
+    let form = read_as(form);
+    let mut begins = [0; 2];
+    let is_packed = file.read_exact(&mut begins).is_ok() && begins == [0x1f, 0x8b];
+    file.rewind().map_err(|it| failed(&it))?;
+    if let Some(delimiter) = form.delimiter().filter(|_| !is_packed) {
+        let bytes = map(&file).map_err(|it| failed(&it))?;
+        if let Some(layout) = feed::index(&bytes, delimiter, columns).map_err(wrong)? {
+            return Ok(drawn_from(bytes, layout));
+        }
+    }
+    let mut source = feed::plain(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
+    let packing = feed::pack(form, columns, &mut source, nameless()?).map_err(wrong)?;
+    laid(packing)
+}
+
+fn of_query(name: &str, sql: &str, connection: &mut Connection) -> Result<Rows, Trouble> {
+    let answer =
+        connection.query(sql).map_err(|it| Trouble::new(format!("the query of feed {name} failed: {it}")))?;
+    let Answer { columns, rows, .. } = answer;
+    let mut packing = Packing::new(nameless()?, columns);
+    for row in &rows {
+        // A feed knows texts only: NULL is an empty one.
+        let fields = row.iter().map(|it| it.as_deref().unwrap_or_default().as_bytes());
+        packing.push(fields).map_err(|it| unwritten(&it))?;
+    }
+    laid(packing)
+}
+
+/// A file that nobody else can find, and that is gone with us.
+fn nameless() -> Result<BufWriter<File>, Trouble> {
+    let file = tempfile::tempfile().map_err(|it| unwritten(&it))?;
+    Ok(BufWriter::with_capacity(1 << 20, file))
+}
+
+fn laid(packing: Packing<BufWriter<File>>) -> Result<Rows, Trouble> {
+    let (mut out, layout) = packing.finish().map_err(|it| unwritten(&it))?;
+    out.flush().map_err(|it| unwritten(&it))?;
+    if layout.count == 0 {
+        return Ok(Rows::new(Arc::new(Vec::new()), Layout::new(Laid::Packed, layout.columns)));
+    }
+    let bytes = map(out.get_ref()).map_err(|it| unwritten(&it))?;
+    Ok(drawn_from(bytes, layout))
+}
+
+/// Rows are drawn from anywhere: what lies beside them is not wanted. Advice that is not taken costs nothing.
+fn drawn_from(bytes: Mmap, layout: Layout) -> Rows {
+    let _ = bytes.advise(Advice::Random);
+    Rows::new(Arc::new(bytes), layout)
+}
+
+fn unwritten(it: &io::Error) -> Trouble {
+    let place = std::env::temp_dir();
+    Trouble::new(format!("could not write the rows of a feed into {}: {}", place.display(), plain(it)))
+}
+
+fn map(file: &File) -> io::Result<Mmap> {
+    // SAFETY: a mapped file that another program shortens while it is read ends this one by SIGBUS, as any program that
+    // maps; changed bytes are other values, and no more. docs/feeds.md says so.
+    unsafe { Mmap::map(file) }
+}
+
+fn read_as(it: FeedForm) -> feed::Form {
+    match it {
+        FeedForm::Csv => feed::Form::Csv,
+        FeedForm::Tsv => feed::Form::Tsv,
+        FeedForm::JsonLines => feed::Form::JsonLines,
+        FeedForm::Uri => feed::Form::Uri,
+        FeedForm::UriPost => feed::Form::UriPost,
+        FeedForm::Raw => feed::Form::Raw,
+        FeedForm::Access => feed::Form::Access,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use load::feed::{Feed, Order};
+    use load::random::Prng;
+    use std::fs;
+    use std::path::PathBuf;
+
+    /// Gone with it.
+    struct Kept(PathBuf);
+
+    impl Kept {
+        fn new(name: &str, text: &[u8]) -> Kept {
+            let path = std::env::temp_dir().join(format!("pgdyno-feed-{}-{name}", std::process::id()));
+            fs::write(&path, text).expect("there is room");
+            Kept(path)
+        }
+    }
+
+    impl Drop for Kept {
+        fn drop(&mut self) {
+            // It is only litter otherwise.
+            let _ = fs::remove_file(&self.0);
+        }
+    }
+
+    fn plan(source: FeedSource, columns: Option<&[&str]>) -> plan::Feed {
+        let columns = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+        plan::Feed { name: "f".into(), source, columns, order: plan::FeedOrder::Sequential, of: None }
+    }
+
+    fn nobody() -> Result<Connection, Trouble> {
+        Err(Trouble::new("nobody is asked"))
+    }
+
+    #[test]
+    fn files_and_rows() {
+        let check = |feed: plan::Feed, expected: &str| {
+            let told = match Feeds::default().rows(&feed, &mut nobody) {
+                Ok(rows) => {
+                    let row = |n| {
+                        rows.row(n).map(|it| String::from_utf8_lossy(it).into_owned()).collect::<Vec<_>>()
+                    };
+                    let all: Vec<String> = (0..rows.len()).map(|n| row(n).join("|")).collect();
+                    format!("{}: {}", rows.columns().join("+"), all.join(" "))
+                }
+                Err(it) => it.what,
+            };
+            assert!(told.ends_with(expected), "{told}");
+        };
+        let file = |it: &Kept, form| FeedSource::File { path: it.0.clone(), form };
+        let plain = Kept::new("plain.csv", b"id,name\n1,a\n2,b\n");
+        check(plan(file(&plain, FeedForm::Csv), None), "id+name: 1|a 2|b");
+        let quoted = Kept::new("quoted.csv", b"1,\"a,b\"\n");
+        check(plan(file(&quoted, FeedForm::Csv), Some(&["id", "name"])), "id+name: 1|a,b");
+        let wrong = Kept::new("wrong.csv", b"id,name\n1\n");
+        let why = "wrong.csv: line 2: \"1\" has 1 field, and the columns are 2";
+        check(plan(file(&wrong, FeedForm::Csv), None), why);
+        let none = Kept::new("none.tsv", b"id\n");
+        check(plan(file(&none, FeedForm::Tsv), None), "the feed f holds no row");
+        let gone = FeedSource::File { path: "/nowhere/x.csv".into(), form: FeedForm::Csv };
+        check(plan(gone, None), "could not read /nowhere/x.csv: No such file or directory");
+        let rows = FeedSource::Rows(vec![vec!["7".into()], vec!["8".into()]]);
+        check(plan(rows, Some(&["id"])), "id: 7 8");
+        check(plan(FeedSource::Query("SELECT 1".into()), None), "nobody is asked");
+    }
+
+    /// Bytes of this process that are nobody else's and no file's.
+    fn own_memory() -> u64 {
+        let status = fs::read_to_string("/proc/self/status").expect("it is Linux");
+        let line = status.lines().find_map(|it| it.strip_prefix("RssAnon:")).expect("since Linux 4.5");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
+    }
+
+    /// Of 64 MB, or as many as `PGDYNO_FEED_MB` says: the long way is `PGDYNO_FEED_MB=10000`.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_large_file_is_mapped_and_not_read_into_memory() {
+        let megabytes: usize =
+            std::env::var("PGDYNO_FEED_MB").map_or(64, |it| it.parse().expect("a number of megabytes"));
+        let kept = Kept::new("large.tsv", b"");
+        let mut out = BufWriter::with_capacity(1 << 20, File::create(&kept.0).expect("there is room"));
+        let rows = megabytes * 10_000;
+        for n in 0..rows {
+            write!(out, "{n:019}\t{:>79}\n", n % 97).expect("there is room");
+        }
+        out.into_inner().expect("there is room");
+        let before = own_memory();
+        let source = FeedSource::File { path: kept.0.clone(), form: FeedForm::Tsv };
+        let columns: &[&str] = &["id", "rest"];
+        let found = Feeds::default().rows(&plan(source, Some(columns)), &mut nobody).map_err(|it| it.what);
+        let feed = Feed::new(found.expect("it is well written"), Order::Random);
+        let mut chance = Prng::seeded(11);
+        for _ in 0..10_000 {
+            let n = feed.draw(&mut chance).expect("there is no end");
+            let id = feed.rows.row(n).next().expect("a field");
+            assert_eq!(id, format!("{n:019}").as_bytes());
+        }
+        let grown = own_memory().saturating_sub(before);
+        let marks = rows as u64 / Layout::STEP * 8;
+        // A vector that grows keeps up to three times what it holds.
+        assert!(grown < 3 * marks + (8 << 20), "{grown} bytes for {megabytes} MB");
+    }
+}
