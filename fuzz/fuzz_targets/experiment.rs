@@ -2,9 +2,10 @@
 
 #![no_main]
 
-use experiment::{Complaint, Grammars, Request, read};
+use experiment::{Complaint, Course, Grammars, Place, Request, read};
 use libfuzzer_sys::fuzz_target;
 use model::Nanos;
+use model::plan::{Entrance, FeedForm};
 use std::path::Path;
 
 // Comments `#quick` and `#set path=value` at the begin of lines stand for options.
@@ -22,12 +23,23 @@ fuzz_target!(|text: &str| {
         sets: &sets,
         quick,
         grammars: Grammars {
-            schedule: &|text| refuse(text).map(|()| Nanos::from_secs(1)),
+            schedule: &|text| refuse(text).map(|()| Course { lasting: Nanos::from_secs(1), most: 1.0 }),
             script: &|text, _| refuse(text),
+            url: &|text| {
+                let (address, near) = (text.to_owned(), text.contains('1'));
+                let target = text.get(4..).unwrap_or("/").to_owned();
+                refuse(text).map(|()| Place { address, entrance: Entrance::Tcp, near, target })
+            },
+            regex: &refuse,
             rule: &|text, _| refuse(text),
             objective: &|text, _| refuse(text),
         },
         read: &|_| Ok("SELECT 1; !".to_owned()),
+        columns: &|path, _, given| match path.to_string_lossy().contains('!') {
+            true => Err("no".to_owned()),
+            false => Ok(given.map_or(vec!["a".to_owned()], <[String]>::to_vec)),
+        },
+        form: &|name| name.contains('a').then_some(FeedForm::Csv).or(name.contains('u').then_some(FeedForm::Uri)),
     };
     match read(&request) {
         Ok(plan) => {

@@ -4,7 +4,8 @@
 //! text is checked against that schema before serde reads it.
 
 use crate::datum::Ordered;
-use crate::unit::{Bytes, BytesPerSecond, Duration, Share, Word};
+use crate::json::JsonText;
+use crate::unit::{Bytes, BytesPerSecond, Duration, Order, Pause, Share, Statuses, Word};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -20,10 +21,13 @@ pub struct File {
     /// How often each cell is measured; 1 when left out.
     #[schemars(range(min = 1))]
     pub repeat: Option<u32>,
-    /// What is measured: balancer, then pooler, then PostgreSQL.
+    /// What is measured: service, then balancer, then pooler, then PostgreSQL.
     pub stack: Stack,
     /// What the tables hold before each trial.
     pub dataset: Option<Dataset>,
+    /// Values that operations draw, by name.
+    #[serde(default)]
+    pub feeds: Ordered<Feed>,
     /// What clients do: a mix of transactions, by name.
     pub operations: Ordered<Operation>,
     /// How the system is loaded.
@@ -96,7 +100,9 @@ pub enum Nothing {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stack {
-    /// The first of the chain, or `none`.
+    /// An HTTP service, which HTTP operations ask and which asks what is behind it, or `none`.
+    pub service: Option<OrNone<Service>>,
+    /// Before pooler and PostgreSQL, or `none`.
     pub balancer: Option<OrNone<Balancer>>,
     /// Between balancer and PostgreSQL, or `none`.
     pub pooler: Option<OrNone<Pooler>>,
@@ -104,6 +110,48 @@ pub struct Stack {
     pub postgres: Option<Postgres>,
     /// What sends the load.
     pub generator: Option<GeneratorNode>,
+}
+
+/// An HTTP service that pgdyno starts (`command`), or one that is there (`url`).
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Service {
+    /// The program and its arguments. A program with a slash in its name, and arguments that begin with `./` or `../`, are
+    /// relative to this file. It is given `ADDRESS` and `DATABASE_URL` in its environment.
+    pub command: Option<Vec<Word>>,
+    /// Where one that is there is found, such as http://127.0.0.1:8080.
+    pub url: Option<String>,
+    /// Says that a service on another machine may be loaded: its host and port once more, as in `shop.test:443`.
+    pub allow: Option<String>,
+    /// How hard a service on another machine may be loaded at most.
+    pub caps: Option<Caps>,
+    /// Further variables of its environment.
+    #[serde(default)]
+    pub env: Ordered<Word>,
+    /// How many run; with several, a balancer stands before them. 1 when left out.
+    #[schemars(range(min = 1, max = 64))]
+    pub copies: Option<u32>,
+    /// The path that answers 200 as soon as it is ready; `/health` when left out.
+    pub ready: Option<String>,
+    /// How long that may take; a minute of a processor when left out, so that a tenth of one has ten.
+    pub ready_within: Option<Duration>,
+    /// The path that tells of its threads and connections.
+    pub stats: Option<String>,
+    /// What it may use of the machine.
+    pub limits: Option<Limits>,
+}
+
+/// Of a service on another machine, until they are raised.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Caps {
+    /// Transactions per second; 1000 when left out.
+    pub rate: Option<f64>,
+    /// Clients at once; 50 when left out.
+    #[schemars(range(min = 1))]
+    pub clients: Option<u32>,
+    /// Of a trial, warm-up included; 5m when left out.
+    pub duration: Option<Duration>,
 }
 
 /// How those before it reach a node.
@@ -250,6 +298,8 @@ pub struct Limits {
 pub enum DatasetName {
     /// `book.tickets`: one table, a railway's bookings; takes `rows`.
     Tickets,
+    /// `book.bookv2`: books by author and name, which the service `book` wants; takes `rows`.
+    Books,
     /// A hot table of users' settings; takes `users` and `per_user`.
     Profiles,
     /// pgbench's four tables; takes `scale`.
@@ -273,7 +323,7 @@ pub enum Cache {
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
     pub name: Option<DatasetName>,
-    /// Of tickets; 100000 when left out.
+    /// Of tickets, 100000 when left out; of books, 1000000.
     #[schemars(range(min = 1))]
     pub rows: Option<u64>,
     /// Of profiles; 5 when left out.
@@ -409,16 +459,144 @@ pub struct Rectangle {
     pub to: [f64; 2],
 }
 
-/// One line of the mix: SQL that stands here, or a pgbench script in a file.
+/// Rows of values: in a file, asked of PostgreSQL, or written here.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub struct Feed {
+    /// A file, plain or packed by gzip; relative to this one.
+    pub file: Option<String>,
+    /// What the file is; told by its name when left out.
+    pub form: Option<FeedForm>,
+    /// A query, asked before the load begins.
+    pub sql: Option<String>,
+    /// Rows that stand here: each a mapping with the same keys.
+    pub rows: Option<Vec<Ordered<Word>>>,
+    /// Names of the columns, where the file's first line has none, or of the query's.
+    pub columns: Option<Vec<String>>,
+    /// `sequential` when left out.
+    pub order: Option<Order>,
+    /// The column of a table that its values are found in, as table.column: how much of the table the feed can touch is told.
+    pub of: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FeedForm {
+    /// The first line names the columns; `"` quotes a field.
+    Csv,
+    /// The same with tabs; nothing is quoted.
+    Tsv,
+    /// An object per line.
+    #[serde(rename = "jsonl")]
+    JsonLines,
+    /// Yandex.Tank's ammunition: headers in brackets, a path per line.
+    Uri,
+    /// The same, with a body behind each line.
+    UriPost,
+    /// The same: whole requests, each behind its length.
+    Raw,
+    /// A web server's log.
+    Access,
+}
+
+/// One line of the mix: an HTTP request, several of them (`steps`), SQL, a pgbench script, or whole requests of a feed.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
 pub struct Operation {
     /// How often it is chosen, relative to the others; 1 when left out.
     pub weight: Option<u32>,
+    /// Instead of weights: how often per second, times `load.coefficient`.
+    pub rate: Option<f64>,
+    /// Open: arrivals of its own, beside the mix, such as `const(1, 60s)`.
+    pub schedule: Option<String>,
+    /// The feed that it draws a row of: columns are variables, `${name}` in requests and `:name` in scripts.
+    pub feed: Option<String>,
+    /// Variables that are computed before its requests, as by pgbench's `\\set`: `{ id: "random(1, 1000)" }`.
+    #[serde(default)]
+    pub set: Ordered<Word>,
     /// In pgbench's language.
     pub sql: Option<String>,
     /// A file in pgbench's language; relative to this one.
     pub script: Option<String>,
+    /// The feed whose rows are whole requests.
+    pub ammo: Option<String>,
+    /// Requests one after the other; the first that fails ends them.
+    pub steps: Option<Vec<Step>>,
+    #[serde(flatten)]
+    pub request: Request,
+}
+
+/// A request among several.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+pub struct Step {
+    /// What reports call it.
+    pub name: Option<String>,
+    #[serde(flatten)]
+    pub request: Request,
+}
+
+/// An HTTP request: a method with its path. `${name}` stands for a variable's value, `$$` for the sign itself.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct Request {
+    /// Path and query, as in `/books?author=${author}`.
+    pub get: Option<String>,
+    /// Path and query.
+    pub head: Option<String>,
+    /// Path and query.
+    pub post: Option<String>,
+    /// Path and query.
+    pub put: Option<String>,
+    /// Path and query.
+    pub patch: Option<String>,
+    /// Path and query.
+    pub delete: Option<String>,
+    /// Added to the path, escaped.
+    #[serde(default)]
+    pub query: Ordered<Word>,
+    #[serde(default)]
+    pub headers: Ordered<Word>,
+    /// A body: a value, which is sent as JSON, or a text that is JSON already.
+    pub json: Option<JsonText>,
+    /// A body: fields, as a browser sends a form.
+    pub form: Option<Ordered<Word>>,
+    /// A body: any text.
+    pub body: Option<String>,
+    /// What of the answer becomes a variable of later steps.
+    #[serde(default)]
+    pub capture: Ordered<Capture>,
+    /// What the answer must be; any other is a failure.
+    pub expect: Option<Expect>,
+}
+
+/// Where in an answer a value stands.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Capture {
+    /// A JSON pointer: `/token`, `/items/0/id`.
+    Json(String),
+    /// A header's name.
+    Header(String),
+    /// A regular expression: its first group, or all that it finds.
+    Regex(String),
+}
+
+/// What is expected of an answer.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    /// 200, 2xx, 200-299, or a list of them; 200-399 when left out.
+    pub status: Option<OneOrMany>,
+    /// What the body holds somewhere.
+    pub contains: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum OneOrMany {
+    Many(Vec<Statuses>),
+    One(Statuses),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -455,8 +633,17 @@ pub struct Load {
     /// Closed: how many.
     #[schemars(range(min = 1, max = 100_000))]
     pub clients: Option<u32>,
-    /// Closed: between a client's transactions; 0 when left out.
-    pub think: Option<Duration>,
+    /// Closed, instead of `clients`: how many users there are, in stages.
+    pub users: Option<Vec<Stage>>,
+    /// Closed: from a transaction's end to the same client's next one: `50ms`, `exponential(1s)` by its mean,
+    /// `lognormal(1s, 0.5)` by its median and σ. 0 when left out.
+    pub think: Option<Pause>,
+    /// Closed: from one start to the same client's next one at least.
+    pub pacing: Option<Duration>,
+    /// Closed: transactions per second of all clients together, at most.
+    pub max_rate: Option<f64>,
+    /// Open: what the operations' rates are multiplied by; 1 when left out.
+    pub coefficient: Option<f64>,
     /// Open: rates over time in Yandex.Tank's grammar, such as `line(1, 200, 200s)`.
     pub schedule: Option<String>,
     /// Open: `even` when left out.
@@ -464,7 +651,8 @@ pub struct Load {
     /// Open: transactions at once; further ones wait.
     #[schemars(range(min = 1, max = 100_000))]
     pub max_in_flight: Option<u32>,
-    /// Closed: what is measured. An open load lasts as long as its schedule.
+    /// What is measured: of a closed load, and of an open one that is made of rates. Others last as long as their stages or
+    /// schedule.
     pub duration: Option<Duration>,
     /// The same load before it, which is not measured; 0 when left out.
     pub warmup: Option<Duration>,
@@ -480,4 +668,17 @@ pub struct Load {
     /// Tries where a serialization failure or deadlock allows another; 1 when left out.
     #[schemars(range(min = 1))]
     pub max_tries: Option<u16>,
+}
+
+/// A time with so many users.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    #[schemars(range(max = 100_000))]
+    pub users: u32,
+    /// How many come, or leave, per second; all at once when left out.
+    pub spawn_rate: Option<f64>,
+    /// Until the next stage.
+    #[serde(rename = "for")]
+    pub lasting: Duration,
 }

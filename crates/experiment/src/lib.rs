@@ -2,15 +2,17 @@
 //!
 //! Text becomes a tree with places, the tree is checked against the schema that is made from the file's types, and what
 //! has the right form is made into [`model::plan`]; all mistakes are told at once. Nothing is read or started here: the
-//! caller hands in the text, a way to read scripts, and the grammars that are others' knowledge.
+//! caller hands in the text, ways to read scripts and the begins of feeds, and the grammars that are others' knowledge.
 
 mod datum;
 pub mod file;
+mod json;
 mod matrix;
 mod mistake;
 mod path;
 mod setup;
 mod shape;
+mod template;
 mod tree;
 mod unit;
 
@@ -18,7 +20,7 @@ pub use mistake::{Mistake, Mistakes, Source, Span};
 
 use mistake::quote;
 use model::Nanos;
-use model::plan::{Cell, Experiment, Setup};
+use model::plan::{Cell, Experiment, FeedForm, Setup};
 use model::summary::QueryMode;
 use std::fmt;
 use std::io;
@@ -40,13 +42,37 @@ pub struct Complaint {
 /// What a grammar says of a text.
 pub type Judged<T = ()> = Result<T, Vec<Complaint>>;
 
+/// What a schedule asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Course {
+    pub lasting: Nanos,
+    /// The highest rate, per second.
+    pub most: f64,
+}
+
+/// Whom a URL names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// `host:port`, or a socket's path.
+    pub address: String,
+    pub entrance: model::plan::Entrance,
+    /// On this machine.
+    pub near: bool,
+    /// Path and query, `/` if there are none.
+    pub target: String,
+}
+
 /// The grammars within the file: each says what is wrong with a text.
 #[derive(Clone, Copy)]
 pub struct Grammars<'a> {
-    /// How long a schedule lasts.
-    pub schedule: &'a dyn Fn(&str) -> Judged<Nanos>,
+    /// A schedule.
+    pub schedule: &'a dyn Fn(&str) -> Judged<Course>,
     /// A script in pgbench's language.
     pub script: &'a dyn Fn(&str, QueryMode) -> Judged,
+    /// A URL.
+    pub url: &'a dyn Fn(&str) -> Judged<Place>,
+    /// A regular expression.
+    pub regex: &'a dyn Fn(&str) -> Judged,
     /// A stop rule; it may name what the setup has.
     pub rule: &'a dyn Fn(&str, &Setup) -> Judged,
     /// An objective, likewise.
@@ -73,6 +99,10 @@ pub struct Request<'a> {
     pub grammars: Grammars<'a>,
     /// Reads a script.
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
+    /// Columns of a feed's file, by its first lines; of one whose lines do not name them, those that are given.
+    pub columns: &'a dyn Fn(&Path, FeedForm, Option<&[String]>) -> Result<Vec<String>, String>,
+    /// What a file of this name most likely is.
+    pub form: &'a dyn Fn(&str) -> Option<FeedForm>,
 }
 
 impl fmt::Debug for Request<'_> {
@@ -87,6 +117,8 @@ pub struct Plan {
     pub experiment: Experiment,
     /// By cell: how long one trial loads the system, warm-up included.
     pub lasting: Vec<Nanos>,
+    /// What is no mistake, and most likely not meant; each once.
+    pub remarks: Vec<String>,
 }
 
 /// The JSON Schema of the file, for editors.
@@ -130,8 +162,13 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Mistakes> {
                 let file: file::File = serde::Deserialize::deserialize(datum).expect(
                     "what has the form of the schema can be read into the types that it was made from",
                 );
-                let mut setup =
-                    setup::Maker { tree, request, sources: &mut sources, mistakes: &mut mistakes };
+                let setup = setup::Maker {
+                    tree,
+                    request,
+                    sources: &mut sources,
+                    mistakes: &mut mistakes,
+                    remarks: Vec::new(),
+                };
                 read.push((label.clone(), setup.make(file)));
             }
         }
@@ -148,8 +185,14 @@ fn gather(baseline: Option<usize>, read: Vec<(matrix::Label, setup::Made)>) -> P
     let first = &read.first().expect("a matrix without mistakes has a cell").1;
     let (name, seed, repeat) = (first.name.clone(), first.seed, first.repeat);
     let lasting = read.iter().map(|(_, made)| made.lasting).collect();
+    let mut remarks: Vec<String> = Vec::new();
+    for it in read.iter().flat_map(|(_, made)| &made.remarks) {
+        if !remarks.contains(it) {
+            remarks.push(it.clone());
+        }
+    }
     let cells = read.into_iter().map(|(label, made)| Cell { label, setup: made.setup }).collect();
-    Plan { experiment: Experiment { name, seed, repeat, cells, baseline }, lasting }
+    Plan { experiment: Experiment { name, seed, repeat, cells, baseline }, lasting, remarks }
 }
 
 /// Reads `path=value` of the command line.
@@ -197,14 +240,24 @@ mod tests {
             numbers.join(", ")
         );
         let grammars = Grammars {
-            schedule: &|_| Ok(Nanos::ZERO),
+            schedule: &|_| Ok(Course { lasting: Nanos::ZERO, most: 0.0 }),
             script: &|_, _| Ok(()),
+            url: &|_| Err(Vec::new()),
+            regex: &|_| Ok(()),
             rule: &|_, _| Ok(()),
             objective: &|_, _| Ok(()),
         };
         let path = Path::new("book.yaml");
-        let request =
-            Request { path, text: &text, sets: &[], quick: false, grammars, read: &|_| Ok(String::new()) };
+        let request = Request {
+            path,
+            text: &text,
+            sets: &[],
+            quick: false,
+            grammars,
+            read: &|_| Ok(String::new()),
+            columns: &|_, _, _| Ok(Vec::new()),
+            form: &|_| None,
+        };
         let told = read(&request).expect_err("it has a mistake").to_string();
         let expected = "book.yaml:1:39: `no` is no whole number, as `stack.postgres.max_connections` is; \
                         write a whole number such as 12 or 1_000\n";

@@ -91,20 +91,42 @@ pub fn set(root: &mut Node, path: &[String], at: &Span, value: Node) -> Result<(
     Ok(())
 }
 
-/// Where something about a path is best told: at its value, or at the last key on the way that is there.
+/// Where something about a path is best told: at its value, or at the last key on the way that is there. Items of lists
+/// are counted from 0, as in `operations.session.steps[1].get`.
 pub fn place(root: &Node, path: &str) -> Span {
+    follow(root, path).0
+}
+
+/// The value at a path, if it is there.
+pub fn node<'a>(root: &'a Node, path: &str) -> Option<&'a Node> {
+    follow(root, path).1
+}
+
+fn follow<'a>(root: &'a Node, path: &str) -> (Span, Option<&'a Node>) {
     let mut at = root.span.clone();
     let mut node = root;
     let mut rest = path;
+    let place = |value: &Node, otherwise: &Span| match value.value {
+        Value::Scalar(..) if !value.span.bytes.is_empty() => value.span.clone(),
+        _ => otherwise.clone(),
+    };
     while !rest.is_empty() {
-        let fits = |key: &str| rest.strip_prefix(key).is_some_and(|it| it.is_empty() || it.starts_with('.'));
-        let Some((key, value)) = node.entries().iter().find(|it| fits(&it.0.text)) else { return at };
+        if let Value::List(items) = &node.value {
+            let index = rest.strip_prefix('[').and_then(|it| it.split_once(']'));
+            let item = index.and_then(|(n, after)| Some((items.get(n.parse::<usize>().ok()?)?, after)));
+            let Some((item, after)) = item else { return (at, None) };
+            at = place(item, &item.span);
+            (node, rest) = (item, after.trim_start_matches('.'));
+            continue;
+        }
+        let fits =
+            |key: &str| rest.strip_prefix(key).is_some_and(|it| it.is_empty() || it.starts_with(['.', '[']));
+        // The longest: names may contain these signs.
+        let found = node.entries().iter().filter(|it| fits(&it.0.text)).max_by_key(|it| it.0.text.len());
+        let Some((key, value)) = found else { return (at, None) };
         rest = rest[key.text.len()..].trim_start_matches('.');
-        at = match value.value {
-            Value::Scalar(..) if !value.span.bytes.is_empty() => value.span.clone(),
-            _ => key.span.clone(),
-        };
+        at = place(value, &key.span);
         node = value;
     }
-    at
+    (at, Some(node))
 }

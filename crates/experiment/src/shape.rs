@@ -3,6 +3,7 @@
 //! The schema also decides what a plain scalar is: where a text is wanted, `on` and `1.10` stay as they are written.
 
 use crate::datum::Datum;
+use crate::json;
 use crate::mistake::{ENOUGH, Mistake, Span, any_of, nearest, quote};
 use crate::tree::{Node, Style, Value};
 use crate::unit;
@@ -139,6 +140,9 @@ impl Reader<'_> {
         let all = self.shape.alternatives(schema);
         if node.is_null() {
             return self.null(schema, node, path, at);
+        }
+        if all.iter().any(|it| it.get(json::KEY).is_some()) {
+            return Datum::Text(json::text(node));
         }
         match &node.value {
             Value::Scalar(text, style) => self.scalar(schema, &all, text, *style, &node.span, path),

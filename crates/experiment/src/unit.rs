@@ -1,6 +1,7 @@
 //! What does a quantity with its unit say?
 
 use model::Nanos;
+use model::plan::{FeedOrder, Think};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 use std::borrow::Cow;
@@ -15,6 +16,9 @@ pub fn check(unit: &str, text: &str) -> Result<(), (String, String)> {
         "bytes" => bytes(text).map(|_| ()),
         "bytes per second" => bytes_per_second(text).map(|_| ()),
         "share" => share(text).map(|_| ()),
+        "pause" => pause(text).map(|_| ()),
+        "order" => order(text).map(|_| ()),
+        "status" => statuses(text).map(|_| ()),
         _ => unreachable!("every unit of the file's form is listed here"),
     }
 }
@@ -25,6 +29,9 @@ pub fn describe(unit: &str) -> &'static str {
         "duration" => "a duration such as 10s or 50ms",
         "bytes" => "an amount of memory such as 256MB",
         "bytes per second" => "bytes per second such as 10MB",
+        "pause" => "a pause such as 50ms or exponential(1s)",
+        "order" => "an order such as `shuffled` or zipfian(1.2)",
+        "status" => "a status such as 200 or 2xx",
         _ => "a share such as 0.1 or 10%",
     }
 }
@@ -122,6 +129,75 @@ fn share(text: &str) -> Quantity<f64> {
     share.ok().filter(|it| (0.0..=1.0).contains(it)).ok_or_else(wrong)
 }
 
+/// `name(argument, argument)`, cut into its parts.
+fn call(text: &str) -> Option<(&str, Vec<&str>)> {
+    let (name, arguments) = text.trim().strip_suffix(')')?.split_once('(')?;
+    Some((name.trim(), arguments.split(',').map(str::trim).collect()))
+}
+
+fn pause(text: &str) -> Quantity<Think> {
+    let Some((name, arguments)) = call(text) else { return duration(text).map(Think::Constant) };
+    let instead = "write it as 50ms, exponential(1s) or lognormal(1s, 0.5)";
+    let wrong = || (format!("{} is no pause", shown(text)), instead.to_owned());
+    match (name, arguments.as_slice()) {
+        ("exponential", [mean]) => Ok(Think::Exponential { mean: duration(mean)? }),
+        ("lognormal", [median, sigma]) => {
+            let median = duration(median)?;
+            match sigma.parse::<f64>() {
+                // Beyond, one pause in a thousand is a million times as long as the median.
+                Ok(sigma) if (0.0..=4.0).contains(&sigma) => Ok(Think::LogNormal { median, sigma }),
+                _ => Err((
+                    format!("{} is no σ of a log-normal pause", shown(sigma)),
+                    "write 0 to 4, as in lognormal(1s, 0.5)".to_owned(),
+                )),
+            }
+        }
+        _ => Err(wrong()),
+    }
+}
+
+fn order(text: &str) -> Quantity<FeedOrder> {
+    let wrong = || {
+        let words = "write `sequential`, `shuffled`, `random`, `once` or `zipfian(1.2)`";
+        (format!("{} is no order of rows", shown(text)), words.to_owned())
+    };
+    match text.trim() {
+        "sequential" => return Ok(FeedOrder::Sequential),
+        "shuffled" => return Ok(FeedOrder::Shuffled),
+        "random" => return Ok(FeedOrder::Random),
+        "once" => return Ok(FeedOrder::Once),
+        _ => {}
+    }
+    match call(text).ok_or_else(wrong)? {
+        ("zipfian", arguments) if arguments.len() == 1 => match arguments[0].parse::<f64>() {
+            Ok(s) if (1.001..=1000.0).contains(&s) => Ok(FeedOrder::Zipfian { s }),
+            _ => {
+                let found = format!("an exponent of {}", shown(arguments[0]));
+                Err((found, "write 1.001 to 1000, as in zipfian(1.2)".to_owned()))
+            }
+        },
+        _ => Err(wrong()),
+    }
+}
+
+/// `200`, `2xx`, `200-299`: the first and the last.
+fn statuses(text: &str) -> Quantity<(u16, u16)> {
+    let text = text.trim();
+    let status = |it: &str| it.trim().parse::<u16>().ok().filter(|it| (100..=599).contains(it));
+    let class = |it: &str| {
+        let digit = it.strip_suffix("xx").or_else(|| it.strip_suffix("XX"))?.parse::<u16>().ok()?;
+        (1..=5).contains(&digit).then_some((digit * 100, digit * 100 + 99))
+    };
+    let range = || {
+        let (first, last) = text.split_once('-')?;
+        status(first).zip(status(last)).filter(|it| it.0 <= it.1)
+    };
+    let one = status(text).map(|it| (it, it));
+    one.or_else(|| class(text)).or_else(range).ok_or_else(|| {
+        (format!("{} is no status", shown(text)), "write 100 to 599, as in 200, 2xx or 200-299".to_owned())
+    })
+}
+
 /// The number that a text begins with, and what follows; `1_000` is a thousand.
 fn split(text: &str) -> (Option<f64>, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
@@ -176,6 +252,20 @@ quantity!(
 quantity!(
     /// `0.1` or `10%`.
     Share(f64), share, "share", ["string", "number"], r"^\s*[0-9.]+\s*%?\s*$"
+);
+
+quantity!(
+    /// `50ms`, `exponential(1s)`, `lognormal(1s, 0.5)`.
+    Pause(Think), pause, "pause", ["string", "integer"],
+    r"^\s*([0-9._]+\s*(ns|us|µs|ms|s|m|h|d)\s*)+$|^0$|^(exponential|lognormal)\(.*\)$"
+);
+quantity!(
+    /// `sequential`, `shuffled`, `random`, `once`, `zipfian(1.2)`.
+    Order(FeedOrder), order, "order", ["string"], r"^(sequential|shuffled|random|once|zipfian\(.*\))$"
+);
+quantity!(
+    /// `200`, `2xx`, `200-299`.
+    Statuses((u16, u16)), statuses, "status", ["string", "integer"], r"^[1-5]([0-9][0-9]|xx|XX)(-[1-5][0-9][0-9])?$"
 );
 
 /// A text that looks like a number or a truth value as often as not: `off`, `1.21`, `4MB`.

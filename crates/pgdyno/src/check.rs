@@ -1,11 +1,13 @@
 //! `pgdyno check`: what would an experiment file run, and what is wrong with it?
 
+mod feeds;
+mod grammars;
+
 use crate::mistakes;
 use crate::voice::plain;
 use analysis::rule::Scene;
 use clap::Parser;
-use experiment::{Complaint, Grammars, Judged, Mistakes, Plan, Request};
-use load::{schedule, script};
+use experiment::{Mistakes, Plan, Request};
 use model::plan::{Entrance, Kind, Limits, LoadModel, Node, Setup, Stage, Think};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
@@ -53,69 +55,17 @@ pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, Refused> 
     let unreadable =
         |error| Refused::Unreadable(format!("cannot read {}: {}", path.display(), plain(&error)));
     let text = fs::read_to_string(path).map_err(unreadable)?;
-    let grammars =
-        Grammars { schedule: &lasting, script: &script_mistakes, rule: &rule, objective: &objective };
-    let request =
-        Request { path, text: &text, sets, quick, grammars, read: &|path| fs::read_to_string(path) };
+    let request = Request {
+        path,
+        text: &text,
+        sets,
+        quick,
+        grammars: grammars::ALL,
+        read: &|path| fs::read_to_string(path),
+        columns: &feeds::columns,
+        form: &feeds::form,
+    };
     experiment::read(&request).map_err(Refused::Wrong)
-}
-
-fn lasting(text: &str) -> Judged<Nanos> {
-    let complaint = |it: schedule::Mistake| Complaint {
-        at: it.at,
-        found: it.found,
-        instead: format!("write {}", it.write),
-    };
-    match schedule::parse(text) {
-        Ok(curve) => Ok(curve.lasting()),
-        Err(all) => Err(all.list.into_iter().map(complaint).collect()),
-    }
-}
-
-fn rule(text: &str, setup: &Setup) -> Judged {
-    analysis::rule::parse(text, &Scene::of(setup))
-        .map(|_| ())
-        .map_err(|it| vec![complaint(text, &it, "a stop rule")])
-}
-
-fn objective(text: &str, setup: &Setup) -> Judged {
-    let operations = Scene::of(setup).operations;
-    analysis::objective::parse(text, &operations)
-        .map(|_| ())
-        .map_err(|it| vec![complaint(text, &it, "an objective")])
-}
-
-/// The caret stands below the part that is quoted, or below one letter.
-fn complaint(text: &str, it: &analysis::rule::Complaint, whose: &str) -> Complaint {
-    let rest = text.get(it.offset..).unwrap_or_default();
-    let quoted = it.found.split('`').nth(1).filter(|part| !part.is_empty() && rest.starts_with(part));
-    let length = quoted.map_or_else(|| rest.chars().next().map_or(0, char::len_utf8), str::len);
-    let instead = format!("write {}", it.instead.trim_start_matches("write "));
-    let found = match it.found.as_str() {
-        "nothing" => format!("something is missing in {whose}"),
-        found => format!("{found} in {whose}"),
-    };
-    Complaint { at: it.offset..it.offset + length, found, instead }
-}
-
-fn script_mistakes(text: &str, mode: QueryMode) -> Judged {
-    let mode = match mode {
-        QueryMode::Simple => script::Mode::Simple,
-        QueryMode::Extended => script::Mode::Extended,
-        QueryMode::Prepared => script::Mode::Prepared,
-    };
-    let complaint = |it: script::Diagnostic| {
-        let line: usize =
-            text.split_inclusive('\n').take((it.line as usize).saturating_sub(1)).map(str::len).sum();
-        let before = it.text.chars().take((it.column as usize).saturating_sub(1));
-        let start = (line + before.map(char::len_utf8).sum::<usize>()).min(text.len());
-        let end = text[start..].chars().next().map_or(start, |c| start + c.len_utf8());
-        let at = if it.line == 0 { 0..0 } else { start..end };
-        Complaint { at, found: it.message, instead: it.hint }
-    };
-    let source = script::Source { name: "", text, weight: 1 };
-    let parsed = script::parse(&[source], mode, false, &[]);
-    parsed.map(|_| ()).map_err(|all| all.into_iter().map(complaint).collect())
 }
 
 /// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and for mistakes in the file.
@@ -190,9 +140,10 @@ pub fn overview(plan: &Plan) -> String {
     out
 }
 
-/// Where a stop rule means something else than it does to Yandex.Tank: each once, with its rule.
+/// What is most likely not meant, and where a stop rule means something else than it does to Yandex.Tank: each once, with
+/// its rule.
 pub fn remarks(plan: &Plan) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut all = plan.remarks.clone();
     for cell in &plan.experiment.cells {
         for text in &cell.setup.stop {
             let warnings = analysis::rule::parse(text, &Scene::of(&cell.setup)).map(|it| it.warnings);

@@ -6,6 +6,7 @@ use crate::mistake::quote;
 use model::plan::{Cache, Column, Content, Dataset, Generator, Table};
 
 const ROWS: u64 = 100_000;
+const BOOKS: u64 = 1_000_000;
 const USERS: u64 = 5;
 const PER_USER: u64 = 2;
 const ZIPF: f64 = 1.1;
@@ -18,7 +19,10 @@ impl Maker<'_> {
             ("per_user", it.per_user.is_some(), DatasetName::Profiles, "profiles"),
             ("scale", it.scale.is_some(), DatasetName::Pgbench, "pgbench"),
         ];
-        for (key, _, _, owner) in of.iter().filter(|of| of.1 && it.name != Some(of.2)) {
+        let fits = |of: &(&str, bool, DatasetName, &str)| {
+            it.name == Some(of.2) || of.0 == "rows" && it.name == Some(DatasetName::Books)
+        };
+        for (key, _, _, owner) in of.iter().filter(|of| of.1 && !fits(of)) {
             let (found, instead) = match it.name {
                 Some(_) => (format!("`{key}` is a size of the dataset {owner}"), "leave it out".to_owned()),
                 None => (format!("`{key}` of a dataset without a name"), format!("add `name: {owner}`")),
@@ -31,6 +35,7 @@ impl Maker<'_> {
         let content = match (it.name, it.tables) {
             (_, Some(tables)) => Content::Declared(self.tables(tables.0)),
             (Some(DatasetName::Tickets), _) => Content::Tickets { rows: it.rows.unwrap_or(ROWS) },
+            (Some(DatasetName::Books), _) => Content::Books { rows: it.rows.unwrap_or(BOOKS) },
             (Some(DatasetName::Profiles), _) => Content::Profiles {
                 users: it.users.unwrap_or(USERS),
                 per_user: it.per_user.unwrap_or(PER_USER),
@@ -41,7 +46,7 @@ impl Maker<'_> {
                     self.tell(
                         "dataset",
                         "`dataset` has no `name`",
-                        "add `name: …`, `tickets`, `profiles` or `pgbench`, or declare `tables`",
+                        "add `name: …`, `tickets`, `books`, `profiles` or `pgbench`, or declare `tables`",
                     );
                 }
                 Content::Declared(Vec::new())

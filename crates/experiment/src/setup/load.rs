@@ -1,26 +1,43 @@
 //! Which load is asked for, and how long does it last?
 
 use super::Maker;
+use super::mix::{Mix, decimal};
+use crate::Course;
 use crate::file::{self, Arrivals, Model};
 use model::plan::{Load, LoadModel};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 
+/// A load, and what it comes to.
+#[derive(Debug)]
+pub struct Asked {
+    pub load: Load,
+    /// Of one trial, warm-up included.
+    pub lasting: Nanos,
+    /// The highest rate that it offers, per second; 0 in the closed model.
+    pub most: f64,
+}
+
 impl Maker<'_> {
-    /// The load, and how long one trial takes, warm-up included.
-    pub(super) fn load(&mut self, it: &file::Load) -> (Load, Nanos) {
-        let (model, lasting) = match it.model {
-            Model::Closed => self.closed(it),
-            Model::Open => self.open(it),
+    pub(super) fn load(&mut self, it: &file::Load, mix: &Mix) -> Asked {
+        let (model, course) = match it.model {
+            Model::Closed => self.closed(it, mix),
+            Model::Open => self.open(it, mix),
         };
         let warmup = it.warmup.map_or(Nanos::ZERO, |it| it.0);
-        for (key, given) in [("duration", it.duration), ("timeout", it.timeout)] {
+        for (key, given) in [("duration", it.duration), ("timeout", it.timeout), ("pacing", it.pacing)] {
             if given.is_some_and(|it| it.0 == Nanos::ZERO) {
                 self.tell(&format!("load.{key}"), format!("a {key} of 0"), "write how long, as in 10s");
             }
         }
+        for (key, given) in [("max_rate", it.max_rate), ("coefficient", it.coefficient)] {
+            if let Some(it) = given.filter(|it| !(1e-6..=1e7).contains(it)) {
+                self.tell(&format!("load.{key}"), format!("a {key} of {it}"), "write more than 0, as in 500");
+            }
+        }
         let threads = it.threads.unwrap_or(1);
-        let at_once = it.clients.or(it.max_in_flight).unwrap_or(u32::MAX);
+        let users = it.users.as_deref().and_then(|all| all.iter().map(|it| it.users).max());
+        let at_once = it.clients.or(it.max_in_flight).or(users).unwrap_or(u32::MAX);
         if u32::from(threads) > at_once {
             let found = format!("{threads} threads for {at_once} clients");
             self.tell(
@@ -30,8 +47,8 @@ impl Maker<'_> {
             );
         }
         let load = Load {
+            duration: (!model.is_open()).then_some(course.lasting),
             model,
-            duration: it.duration.map(|it| it.0),
             warmup,
             threads,
             query_mode: match it.query_mode {
@@ -43,56 +60,23 @@ impl Maker<'_> {
             timeout: it.timeout.map(|it| it.0),
             max_tries: it.max_tries.unwrap_or(1),
         };
-        (load, warmup + lasting)
+        Asked { load, lasting: warmup + course.lasting, most: course.most }
     }
 
-    fn closed(&mut self, it: &file::Load) -> (LoadModel, Nanos) {
-        self.not_with(
-            it,
-            "closed",
-            &[
-                (
-                    "schedule",
-                    it.schedule.is_some(),
-                    "in the closed model answers decide when the next one starts",
-                ),
-                (
-                    "arrivals",
-                    it.arrivals.is_some(),
-                    "in the closed model answers decide when the next one starts",
-                ),
-                ("max_in_flight", it.max_in_flight.is_some(), "the closed model has `clients`"),
-            ],
-        );
-        self.needs("closed", "clients", it.clients.is_some(), "add how many, as in `clients: 8`");
-        self.needs(
-            "closed",
-            "duration",
-            it.duration.is_some(),
-            "add what is measured, as in `duration: 30s`",
-        );
-        let think = it.think.map_or(Nanos::ZERO, |it| it.0);
-        (
-            LoadModel::Closed { clients: it.clients.unwrap_or(1), think },
-            it.duration.map_or(Nanos::ZERO, |it| it.0),
-        )
-    }
-
-    fn open(&mut self, it: &file::Load) -> (LoadModel, Nanos) {
+    fn open(&mut self, it: &file::Load, mix: &Mix) -> (LoadModel, Course) {
+        let of_rates = it.schedule.is_none() && (mix.rate.is_some() || mix.is_empty());
+        let starts = "leave it out: the schedule says when transactions start";
         self.not_with(
             it,
             "open",
             &[
                 ("clients", it.clients.is_some(), "write `max_in_flight`: how many may be under way at once"),
-                ("think", it.think.is_some(), "leave it out: the schedule says when transactions start"),
-                ("duration", it.duration.is_some(), "leave it out: the schedule says how long"),
+                ("users", it.users.is_some(), "write `max_in_flight`: how many may be under way at once"),
+                ("think", it.think.is_some(), starts),
+                ("pacing", it.pacing.is_some(), starts),
+                ("max_rate", it.max_rate.is_some(), starts),
+                ("duration", it.duration.is_some() && !of_rates, "leave it out: the schedule says how long"),
             ],
-        );
-        self.needs(
-            "open",
-            "schedule",
-            it.schedule.is_some(),
-            "add rates over time, as in `schedule: line(1, 200, 200s)`",
         );
         self.needs(
             "open",
@@ -100,26 +84,92 @@ impl Maker<'_> {
             it.max_in_flight.is_some(),
             "add how many may be under way at once, as in `max_in_flight: 100`",
         );
-        let schedule = it.schedule.clone().unwrap_or_default();
-        let mut lasting = Nanos::ZERO;
-        if it.schedule.is_some() {
-            match (self.request.grammars.schedule)(&schedule) {
-                Ok(it) => lasting = it,
-                Err(complaints) => {
-                    let at = self.at("load.schedule");
-                    self.complain(&at, &schedule, complaints);
+        let (schedule, mut course) = match &it.schedule {
+            Some(schedule) => {
+                if mix.is_empty() {
+                    let found = "a schedule of the mix, where every operation has one of its own";
+                    self.tell("load.schedule", found, "leave it out, or an operation's own");
                 }
+                (schedule.clone(), self.schedule("load.schedule", schedule))
+            }
+            None => self.of_rates(it, mix),
+        };
+        if it.coefficient.is_some() && (it.schedule.is_some() || mix.rate.is_none()) {
+            let (found, instead) = match mix.rate {
+                Some(_) => ("a coefficient beside a schedule, which says how much", "leave one of them out"),
+                None => ("a coefficient of nothing", "give operations a `rate`, or leave it out"),
+            };
+            self.tell("load.coefficient", found, instead);
+        }
+        for (path, own) in &mix.own {
+            course.most += own.most;
+            if own.lasting > course.lasting && course.lasting > Nanos::ZERO {
+                let seconds = |it: Nanos| format!("{}s", it.as_secs_f64());
+                let found = format!(
+                    "a schedule of {}, in a load of {}",
+                    seconds(own.lasting),
+                    seconds(course.lasting)
+                );
+                self.tell(
+                    path,
+                    found,
+                    "write a shorter one: what is beyond the load's end would not be done",
+                );
             }
         }
         let arrivals = match it.arrivals {
             None | Some(Arrivals::Even) => Spacing::Even,
             Some(Arrivals::Poisson) => Spacing::Poisson,
         };
-        (LoadModel::Open { schedule, arrivals, max_in_flight: it.max_in_flight.unwrap_or(1) }, lasting)
+        (LoadModel::Open { schedule, arrivals, max_in_flight: it.max_in_flight.unwrap_or(1) }, course)
+    }
+
+    /// A text in the schedule's grammar; nothing where there is a mistake in it.
+    pub(super) fn schedule(&mut self, path: &str, text: &str) -> Course {
+        (self.request.grammars.schedule)(text).unwrap_or_else(|complaints| {
+            let at = self.at(path);
+            self.complain(&at, text, complaints);
+            Course { lasting: Nanos::ZERO, most: 0.0 }
+        })
+    }
+
+    /// The schedule of a load that is made of its operations' rates, or of their own schedules.
+    fn of_rates(&mut self, it: &file::Load, mix: &Mix) -> (String, Course) {
+        let own = mix.own.iter().map(|it| it.1.lasting).max().unwrap_or(Nanos::ZERO);
+        let lasting = match (it.duration, mix.rate) {
+            (Some(it), _) => it.0,
+            // Told where it stands, if that is no schedule.
+            (None, None) if mix.is_empty() => Nanos::from_secs(own.0.div_ceil(1_000_000_000)),
+            (None, Some(_)) => {
+                self.needs(
+                    "open",
+                    "duration",
+                    false,
+                    "add how long the operations' rates last, as in `duration: 60s`",
+                );
+                return (String::new(), Course { lasting: Nanos::ZERO, most: 0.0 });
+            }
+            (None, None) => {
+                let instead = "add rates over time, as in `schedule: line(1, 200, 200s)`";
+                self.needs("open", "schedule", false, instead);
+                return (String::new(), Course { lasting: Nanos::ZERO, most: 0.0 });
+            }
+        };
+        if !lasting.0.is_multiple_of(1_000_000_000) {
+            let found = format!("a duration of {}s", lasting.as_secs_f64());
+            self.tell("load.duration", found, "write whole seconds in the open model");
+        }
+        let rate = mix.rate.unwrap_or(0.0) * it.coefficient.unwrap_or(1.0);
+        if rate > 1e7 {
+            let found = format!("{rate}/s in all");
+            self.tell("load.coefficient", found, "write less: at most 10,000,000/s are offered");
+        }
+        let schedule = format!("const({}, {}s)", decimal(rate), lasting.0 / 1_000_000_000);
+        (schedule, Course { lasting, most: rate })
     }
 
     /// Keys that are of the other model.
-    fn not_with(&mut self, it: &file::Load, model: &str, keys: &[(&str, bool, &str)]) {
+    pub(super) fn not_with(&mut self, it: &file::Load, model: &str, keys: &[(&str, bool, &str)]) {
         let fits_other = match it.model {
             Model::Closed => it.schedule.is_some() && it.clients.is_none(),
             Model::Open => it.schedule.is_none() && it.clients.is_some(),
@@ -137,7 +187,7 @@ impl Maker<'_> {
         }
     }
 
-    fn needs(&mut self, model: &str, key: &str, is_there: bool, instead: &str) {
+    pub(super) fn needs(&mut self, model: &str, key: &str, is_there: bool, instead: &str) {
         if !is_there {
             self.tell("load.model", format!("the {model} model without `{key}`"), instead);
         }

@@ -5,17 +5,24 @@
 
 mod dataset;
 mod excerpt;
+mod feeds;
+mod http;
 mod load;
+mod mix;
 mod operations;
+mod service;
 mod stack;
+mod users;
 
 use crate::file::File;
 use crate::mistake::{Mistake, Source, Span, quote};
 use crate::path;
 use crate::tree::Node;
 use crate::{Complaint, Judged, Request};
+use load::Asked;
 use model::Nanos;
 use model::plan::Setup;
+use operations::Context;
 
 /// A cell, and what is the same in all cells.
 #[derive(Debug)]
@@ -26,6 +33,7 @@ pub struct Made {
     pub setup: Setup,
     /// Warm-up included.
     pub lasting: Nanos,
+    pub remarks: Vec<String>,
 }
 
 /// What all parts need.
@@ -35,26 +43,33 @@ pub struct Maker<'a> {
     pub request: &'a Request<'a>,
     pub sources: &'a mut Vec<Source>,
     pub mistakes: &'a mut Vec<Mistake>,
+    /// What is no mistake, and most likely not meant.
+    pub remarks: Vec<String>,
 }
 
 impl Maker<'_> {
-    pub fn make(&mut self, file: File) -> Made {
+    pub fn make(mut self, file: File) -> Made {
         let seed = file.seed.unwrap_or(1);
         let name = self.name(file.name);
-        let stack = self.stack(file.stack);
+        let (stack, guard) = self.stack(file.stack);
         let dataset = file.dataset.map(|it| self.dataset(it, seed));
-        let (load, lasting) = self.load(&file.load);
-        let operations = self.operations(file.operations.0, load.query_mode);
+        let (feeds, known) = self.feeds(file.feeds.0);
+        self.answered(&feeds, &stack);
+        let mix = self.mix(&file.operations.0);
+        let mut asked = self.load(&file.load, &mix);
+        if let Some(guard) = guard {
+            self.guarded(&guard, &mut asked);
+        }
+        let Asked { load, lasting, .. } = asked;
+        let context = Context { stack: &stack, feeds: &known, mode: load.query_mode };
+        let operations = self.operations(file.operations.0, &mix, &context);
+        for feed in feeds.iter().filter(|it| !operations.iter().any(|of| of.feed.as_ref() == Some(&it.name)))
+        {
+            self.remarks.push(format!("no operation draws from the feed {}", quote(&feed.name)));
+        }
         self.through_poolers(&stack, &load, &operations);
-        let setup = Setup {
-            stack,
-            dataset,
-            feeds: Vec::new(),
-            operations,
-            load,
-            objectives: file.objectives,
-            stop: file.stop,
-        };
+        let setup =
+            Setup { stack, dataset, feeds, operations, load, objectives: file.objectives, stop: file.stop };
         let Request { grammars, .. } = *self.request;
         for (i, it) in setup.objectives.iter().enumerate() {
             self.foreign("objectives", i, it, (grammars.objective)(it, &setup));
@@ -62,7 +77,7 @@ impl Maker<'_> {
         for (i, it) in setup.stop.iter().enumerate() {
             self.foreign("stop", i, it, (grammars.rule)(it, &setup));
         }
-        Made { name, seed, repeat: file.repeat.unwrap_or(1), setup, lasting }
+        Made { name, seed, repeat: file.repeat.unwrap_or(1), setup, lasting, remarks: self.remarks }
     }
 
     fn name(&mut self, given: Option<String>) -> String {

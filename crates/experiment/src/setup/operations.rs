@@ -1,87 +1,279 @@
 //! Which transactions are asked for?
 
 use super::Maker;
+use super::feeds::Known;
+use super::http::Variables;
+use super::mix::Mix;
+use crate::Complaint;
 use crate::file;
-use crate::mistake::{Source, Span, quote};
-use model::plan::{Operation, Work};
+use crate::mistake::{Source, Span, nearest, quote};
+use crate::template::is_name;
+use crate::unit::Word;
+use model::plan::{Kind, Node, Operation, Stack, Work};
 use model::summary::QueryMode;
+use std::path::PathBuf;
 
 /// As pgbench has it.
 const MAX_OPERATIONS: usize = 128;
+
+/// What operations may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    pub stack: &'a Stack,
+    pub feeds: &'a [Known],
+    pub mode: QueryMode,
+}
 
 impl Maker<'_> {
     pub(super) fn operations(
         &mut self,
         all: Vec<(String, file::Operation)>,
-        mode: QueryMode,
+        mix: &Mix,
+        context: &Context<'_>,
     ) -> Vec<Operation> {
         if all.is_empty() {
             self.tell("operations", "there are no operations", "add one, as in `read: { sql: SELECT 1 }`");
-        } else if all.iter().all(|it| it.1.weight == Some(0)) {
-            self.tell("operations", "no operation has a weight", "give one of them `weight: 1`");
         } else if all.len() > MAX_OPERATIONS {
             let instead = format!("write at most {MAX_OPERATIONS}");
             self.tell("operations", format!("{} operations", all.len()), instead);
         }
-        all.into_iter().map(|(name, it)| self.operation(name, it, mode)).collect()
+        let one = |((name, it), weight): (_, &u32)| self.operation(name, it, *weight, context);
+        all.into_iter().zip(&mix.weights).map(one).collect()
     }
 
-    fn operation(&mut self, name: String, it: file::Operation, mode: QueryMode) -> Operation {
+    fn operation(
+        &mut self,
+        name: String,
+        it: file::Operation,
+        weight: u32,
+        context: &Context<'_>,
+    ) -> Operation {
         let path = format!("operations.{name}");
         if name.trim().is_empty() || name.contains(char::is_control) || name.len() > 64 {
             self.tell(&path, format!("{} is no name", quote(&name)), "name the operation in 1 to 64 letters");
         }
-        let weight = it.weight.unwrap_or(1);
-        let folder = self.request.path.parent().unwrap_or("".as_ref());
-        let (script, origin) = match (it.sql, it.script) {
-            (Some(sql), None) => {
-                let span = self.at(&format!("{path}.sql"));
-                self.script(&span, &sql, mode);
-                (sql, None)
+        let methods = it.request.methods();
+        let mut works: Vec<&str> = [
+            ("sql", it.sql.is_some()),
+            ("script", it.script.is_some()),
+            ("ammo", it.ammo.is_some()),
+            ("steps", it.steps.is_some()),
+        ]
+        .iter()
+        .filter(|it| it.1)
+        .map(|it| it.0)
+        .collect();
+        works.extend(methods.first().map(|it| it.0));
+        match works.as_slice() {
+            [] => {
+                let found = format!("{} does nothing", quote(&name));
+                let instead =
+                    "add `get: /path` or another method, `sql: …`, or `script: …` with a file's name";
+                self.tell(&path, found, instead);
             }
-            (None, Some(script)) => {
-                let origin = folder.join(&script);
-                let shown = origin.display().to_string();
-                match (self.request.read)(&origin) {
-                    Ok(text) => {
-                        let known = self.sources.iter().position(|it| it.name == shown);
-                        let source = known.unwrap_or_else(|| {
-                            self.sources.push(Source { name: shown, text: text.clone() });
-                            self.sources.len() - 1
-                        });
-                        let bytes = 0..self.sources[source].text.trim_end().len();
-                        self.script(&Span { source, bytes }, &text, mode);
-                        (text, Some(origin))
-                    }
-                    Err(error) => {
-                        let why = error.to_string();
-                        let why = why.split(" (os error").next().unwrap_or_default();
-                        let found = format!("the script {} cannot be read: {why}", quote(&shown));
-                        self.tell(&format!("{path}.script"), found, "name a file, relative to this one");
-                        (String::new(), None)
-                    }
-                }
+            [_] => {}
+            [first, second, ..] => {
+                let found = format!("{} has `{first}` and `{second}`", quote(&name));
+                self.tell(&path, found, "leave one of them out");
             }
-            (given, _) => {
-                let (found, instead) = match given {
-                    Some(_) => (format!("{} has `sql` and `script`", quote(&name)), "leave one of them out"),
+        }
+        let is_http = it.steps.is_some() || !methods.is_empty();
+        if !is_http || it.steps.is_some() && methods.is_empty() {
+            for key in it.request.details() {
+                let (found, instead) = match it.steps {
+                    Some(_) => (format!("`{key}` beside steps"), "write it into the step that is meant"),
                     None => (
-                        format!("{} does nothing", quote(&name)),
-                        "add `sql: …`, or `script: …` with a file's name",
+                        format!("`{key}` without a request"),
+                        "add a method, as in `get: /path`, or leave it out",
                     ),
                 };
-                self.tell(&path, found, instead);
+                self.tell(&format!("{path}.{key}"), found, instead);
+            }
+        }
+        self.reachable(&path, is_http || it.ammo.is_some(), !works.is_empty(), context);
+        let feed = self.feed_of(&path, &it, context);
+        let mut variables = Variables::default();
+        if let Some(known) = &feed {
+            variables.open = known.columns.is_none();
+            known.columns.iter().flatten().for_each(|it| variables.add(it));
+        }
+        let sets = self.sets(&path, it.set.0, is_http, &mut variables, context.mode);
+        let work = match (it.sql, it.script, it.ammo, it.steps) {
+            (Some(sql), ..) => {
+                let span = self.at(&format!("{path}.sql"));
+                self.script(&span, &sql, context.mode);
+                Work::Script { text: sql, origin: None }
+            }
+            (None, Some(script), ..) => {
+                let (text, origin) = self.script_file(&path, &script, context.mode);
+                Work::Script { text, origin }
+            }
+            (None, None, Some(_), _) => Work::Ammo,
+            (None, None, None, Some(steps)) => {
+                Work::Http(self.steps(&format!("{path}.steps"), steps, &mut variables))
+            }
+            (None, None, None, None) if is_http => {
+                Work::Http(vec![self.step(&path, None, it.request, &mut variables)])
+            }
+            (None, None, None, None) => Work::Script { text: String::new(), origin: None },
+        };
+        self.unused(&name, &work, &variables);
+        let feed = feed.map(|it| it.name.clone());
+        Operation { name, weight, rate: it.rate, feed, schedule: it.schedule, sets, work }
+    }
+
+    /// Whether there is somebody to ask.
+    fn reachable(&mut self, path: &str, is_http: bool, is_something: bool, context: &Context<'_>) {
+        let is_service = |it: &Node| matches!(it.kind, Kind::Service(_));
+        let nodes = &context.stack.nodes;
+        // Without any node that is told already.
+        if !is_something || nodes.is_empty() {
+        } else if is_http && !nodes.iter().any(is_service) {
+            let instead = "add `service: { command: […] }`, or `service: { url: … }` for one that is there";
+            self.tell(path, "an HTTP operation, and no service in the stack", instead);
+        } else if !is_http && nodes.iter().all(is_service) {
+            let found = "an operation in SQL, and the stack is a service alone";
+            self.tell(path, found, "add `postgres: { attach: … }` to the stack, or ask the service");
+        }
+    }
+
+    /// The feed that an operation draws from.
+    fn feed_of<'a>(&mut self, path: &str, it: &file::Operation, context: &Context<'a>) -> Option<&'a Known> {
+        if it.ammo.is_some() && it.feed.is_some() {
+            self.tell(&format!("{path}.feed"), "`feed` beside ammo", "leave it out: `ammo` names the feed");
+        }
+        let (key, name) = match (&it.ammo, &it.feed) {
+            (Some(name), _) => ("ammo", name),
+            (None, Some(name)) => ("feed", name),
+            (None, None) => return None,
+        };
+        let at = format!("{path}.{key}");
+        let Some(feed) = context.feeds.iter().find(|it| it.name == *name) else {
+            let names = context.feeds.iter().map(|it| it.name.as_str());
+            let instead = match nearest(name, names) {
+                Some(name) => format!("write `{name}`"),
+                None => format!("declare it: `feeds: {{ {name}: {{ file: … }} }}`"),
+            };
+            self.tell(&at, format!("there is no feed {}", quote(name)), instead);
+            return None;
+        };
+        match (key, feed.is_ammo) {
+            ("ammo", false) => {
+                let found = format!("the feed {} holds values, no requests", quote(name));
+                self.tell(&at, found, "write `feed`, and what is asked; or give the feed `form: uri`");
+            }
+            ("feed", true) => {
+                let found = format!("the feed {} holds whole requests", quote(name));
+                self.tell(&at, found, format!("write `ammo: {name}`, and nothing else"));
+            }
+            _ => {}
+        }
+        Some(feed)
+    }
+
+    /// Variables that are computed; each may use those before it.
+    fn sets(
+        &mut self,
+        path: &str,
+        all: Vec<(String, Word)>,
+        is_http: bool,
+        variables: &mut Variables,
+        mode: QueryMode,
+    ) -> Vec<(String, String)> {
+        if !all.is_empty() && !is_http {
+            let instead = "write `\\set name expression` into the script";
+            self.tell(
+                &format!("{path}.set"),
+                "`set` of an operation that makes no requests of its own",
+                instead,
+            );
+        }
+        let mut sets = Vec::new();
+        for (name, Word(expression)) in all {
+            let at = format!("{path}.set.{name}");
+            if !is_name(&name) {
+                let found = format!("{} can be no variable", quote(&name));
+                self.tell(&at, found, "write a name of letters, digits and _");
+            } else if expression.contains('\n') {
+                self.tell(&at, "an expression of several lines", "write it on one");
+            } else {
+                self.expression(&at, path, &name, &expression, variables, mode);
+            }
+            variables.add(&name);
+            sets.push((name, expression));
+        }
+        sets
+    }
+
+    fn expression(
+        &mut self,
+        at: &str,
+        path: &str,
+        name: &str,
+        expression: &str,
+        variables: &mut Variables,
+        mode: QueryMode,
+    ) {
+        let before = format!("\\set {name} ");
+        let span = self.at(at);
+        if let Err(complaints) = (self.request.grammars.script)(&format!("{before}{expression}"), mode) {
+            let moved = |it: Complaint| {
+                let place = |it: usize| it.saturating_sub(before.len()).min(expression.len());
+                Complaint { at: place(it.at.start)..place(it.at.end), ..it }
+            };
+            self.complain(&span, expression, complaints.into_iter().map(moved).collect());
+        }
+        for (i, _) in expression.match_indices(':') {
+            let rest = &expression[i + 1..];
+            let end = (1..=rest.len()).rev().find(|end| rest.get(..*end).is_some_and(is_name)).unwrap_or(0);
+            let name = &rest[..end];
+            if name.is_empty() || expression[..i].ends_with(':') {
+                continue;
+            }
+            if let Some((found, instead)) = self.unknown(name, path, variables, |it| format!(":{it}")) {
+                let complaint = Complaint { at: i..i + 1 + end, found, instead };
+                self.complain(&span, expression, vec![complaint]);
+            }
+            variables.used.push(name.to_owned());
+        }
+    }
+
+    /// Remarks on what is captured and not used.
+    fn unused(&mut self, name: &str, work: &Work, variables: &Variables) {
+        let Work::Http(steps) = work else { return };
+        for (capture, _) in steps.iter().flat_map(|it| &it.captures) {
+            if !variables.used.contains(capture) {
+                self.remarks.push(format!(
+                    "{} captures {}, and no step uses it",
+                    quote(name),
+                    quote(capture)
+                ));
+            }
+        }
+    }
+
+    fn script_file(&mut self, path: &str, script: &str, mode: QueryMode) -> (String, Option<PathBuf>) {
+        let folder = self.request.path.parent().unwrap_or("".as_ref());
+        let origin = folder.join(script);
+        let shown = origin.display().to_string();
+        match (self.request.read)(&origin) {
+            Ok(text) => {
+                let known = self.sources.iter().position(|it| it.name == shown);
+                let source = known.unwrap_or_else(|| {
+                    self.sources.push(Source { name: shown, text: text.clone() });
+                    self.sources.len() - 1
+                });
+                let bytes = 0..self.sources[source].text.trim_end().len();
+                self.script(&Span { source, bytes }, &text, mode);
+                (text, Some(origin))
+            }
+            Err(error) => {
+                let why = error.to_string();
+                let why = why.split(" (os error").next().unwrap_or_default();
+                let found = format!("the script {} cannot be read: {why}", quote(&shown));
+                self.tell(&format!("{path}.script"), found, "name a file, relative to this one");
                 (String::new(), None)
             }
-        };
-        Operation {
-            name,
-            weight,
-            rate: None,
-            feed: None,
-            schedule: None,
-            sets: Vec::new(),
-            work: Work::Script { text: script, origin },
         }
     }
 

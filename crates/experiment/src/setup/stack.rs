@@ -1,14 +1,15 @@
 //! Which chain of nodes is asked for?
 
 use super::Maker;
+use super::service::{self, Guard};
 use crate::datum::Ordered;
 use crate::file::{self, Balancer, OrNone, Pooler, PoolerKind};
 use crate::mistake::{any_of, quote};
 use crate::unit::Word;
 use model::Nanos;
 use model::plan::{
-    Attached, AttachedRole, Entrance, HaProxy, Kind, Limits, Node, Odyssey, PgBouncer, PoolMode, Postgres,
-    Stack,
+    Attached, AttachedRole, Entrance, HaProxy, Kind, Limits, Node, Odyssey, Operation, PgBouncer, PoolMode,
+    Postgres, Stack, Work,
 };
 
 /// PostgreSQL's defaults.
@@ -20,8 +21,14 @@ const MAX_CLIENT_CONN: u32 = 10_000;
 const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
 
 impl Maker<'_> {
-    pub(super) fn stack(&mut self, stack: file::Stack) -> Stack {
-        let mut nodes = Vec::new();
+    /// The chain, and what guards its service.
+    pub(super) fn stack(&mut self, stack: file::Stack) -> (Stack, Option<Guard>) {
+        let (mut nodes, mut guard) = (Vec::new(), None);
+        if let Some(it) = stack.service.and_then(OrNone::into_option) {
+            let (node, its) = self.service(it);
+            nodes.push(node);
+            guard = its;
+        }
         if let Some(it) = stack.balancer.and_then(OrNone::into_option) {
             nodes.push(self.balancer(it));
         }
@@ -50,7 +57,7 @@ impl Maker<'_> {
         self.entrances(&nodes);
         self.room(&nodes);
         let generator = stack.generator.unwrap_or_default().limits;
-        Stack { nodes, generator: self.limits("stack.generator.limits", generator) }
+        (Stack { nodes, generator: self.limits("stack.generator.limits", generator) }, guard)
     }
 
     fn postgres(&mut self, it: file::Postgres) -> Node {
@@ -280,6 +287,8 @@ impl Maker<'_> {
 
     /// Whether each node can be entered as it is said.
     fn entrances(&mut self, nodes: &[Node]) {
+        // The balancer is the first of those that speak SQL.
+        let nodes = &nodes[usize::from(matches!(nodes.first().map(|it| &it.kind), Some(Kind::Service(_))))..];
         let Some((Node { kind: Kind::HaProxy(_), entrance, .. }, behind)) = nodes.split_first() else {
             return;
         };
@@ -332,7 +341,7 @@ impl Maker<'_> {
         }
     }
 
-    fn limits(&mut self, path: &str, it: Option<file::Limits>) -> Limits {
+    pub(super) fn limits(&mut self, path: &str, it: Option<file::Limits>) -> Limits {
         let it = it.unwrap_or_default();
         if let Some(cpu) = it.cpu.filter(|it| !(0.01..=1024.0).contains(it)) {
             let found = format!("a limit of {cpu} processors");
@@ -387,7 +396,7 @@ impl Maker<'_> {
         &mut self,
         stack: &Stack,
         load: &model::plan::Load,
-        operations: &[model::plan::Operation],
+        operations: &[Operation],
     ) {
         use model::summary::QueryMode;
         let Some(it) = stack.nodes.iter().find_map(|it| match &it.kind {
@@ -399,7 +408,13 @@ impl Maker<'_> {
         let setting = it.settings.iter().find(|it| it.0 == "max_prepared_statements");
         // From 1.21 on PgBouncer can keep them, and is told to unless the settings say otherwise.
         let kept = it.version.is_some_and(|it| it >= (1, 21)) && setting.is_none_or(|it| it.1 != "0");
-        if load.query_mode == QueryMode::Prepared && it.mode != PoolMode::Session && !kept {
+        let is_script = |it: &&Operation| matches!(it.work, Work::Script { .. });
+        let scripts = || operations.iter().filter(is_script);
+        if scripts().next().is_some()
+            && load.query_mode == QueryMode::Prepared
+            && it.mode != PoolMode::Session
+            && !kept
+        {
             let found =
                 "prepared statements through PgBouncer that lends connections for less than a session";
             let ways = [
@@ -410,8 +425,7 @@ impl Maker<'_> {
             self.tell("load.query_mode", found, any_of(&ways));
         }
         if it.mode == PoolMode::Statement {
-            for operation in operations.iter().filter(|it| super::operations::begins_transaction(&it.text()))
-            {
+            for operation in scripts().filter(|it| super::operations::begins_transaction(&it.text())) {
                 let found =
                     format!("{} begins a transaction, which statement mode refuses", quote(&operation.name));
                 self.tell(
@@ -434,10 +448,10 @@ fn node(name: &str, entrance: Option<file::Entrance>, limits: Limits, kind: Kind
 }
 
 fn is_attached(kind: &Kind) -> bool {
-    matches!(kind, Kind::Attached(_))
+    matches!(kind, Kind::Attached(_)) || service::is_attached(kind)
 }
 
-fn words(it: Ordered<Word>) -> Vec<(String, String)> {
+pub(super) fn words(it: Ordered<Word>) -> Vec<(String, String)> {
     it.0.into_iter().map(|(key, word)| (key, word.0)).collect()
 }
 

@@ -1,0 +1,141 @@
+//! What does a YAML value say as JSON?
+
+use crate::tree::{Node, Style, Value};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use std::borrow::Cow;
+
+/// The key of a schema whose values are made into JSON.
+pub const KEY: &str = "x-json";
+
+/// A JSON text, with variables.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct JsonText(pub String);
+
+impl JsonSchema for JsonText {
+    fn schema_name() -> Cow<'static, str> {
+        "JsonText".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "x-json": true })
+    }
+}
+
+/// The text of a value; a scalar at the top is that text already.
+pub fn text(node: &Node) -> String {
+    match &node.value {
+        Value::Scalar(text, _) => text.clone(),
+        _ => {
+            let mut out = String::new();
+            write(node, &mut out);
+            out
+        }
+    }
+}
+
+fn write(node: &Node, out: &mut String) {
+    match &node.value {
+        _ if node.is_null() => *out += "null",
+        Value::Scalar(text, style) => *out += &scalar(text, *style),
+        Value::List(items) => {
+            for (i, it) in items.iter().enumerate() {
+                *out += if i == 0 { "[" } else { "," };
+                write(it, out);
+            }
+            *out += if items.is_empty() { "[]" } else { "]" };
+        }
+        Value::Map(entries) => {
+            for (i, (key, it)) in entries.iter().enumerate() {
+                *out += if i == 0 { "{" } else { "," };
+                // No variables in names.
+                *out += &quoted(&key.text.replace('$', "$$"));
+                *out += ":";
+                write(it, out);
+            }
+            *out += if entries.is_empty() { "{}" } else { "}" };
+        }
+    }
+}
+
+/// Without quotes a number, a truth value or a variable stays as it is; `1_000` is a thousand.
+fn scalar(text: &str, style: Style) -> String {
+    if style == Style::Plain {
+        let digits = text.replace('_', "");
+        let variable = text.strip_prefix("${").and_then(|it| it.strip_suffix('}'));
+        match text {
+            "true" | "True" | "TRUE" => return "true".to_owned(),
+            "false" | "False" | "FALSE" => return "false".to_owned(),
+            _ if serde_json::from_str::<serde_json::Number>(&digits).is_ok() => return digits,
+            _ if variable.is_some_and(crate::template::is_name) => return text.to_owned(),
+            _ => {}
+        }
+    }
+    quoted(text)
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("every text is a JSON text")
+}
+
+/// Where a text with variables is no JSON, and why.
+pub fn fault(text: &str) -> Option<(usize, String)> {
+    // A variable is a digit, as long as it is written: it may stand within a text, or for a number.
+    let mut plain = text.replace("$$", "$ ");
+    while let Some(begin) = plain.find("${") {
+        let end = plain[begin..].find('}').map_or(plain.len(), |it| begin + it + 1);
+        plain.replace_range(begin..end, &format!("0{}", " ".repeat(end - begin - 1)));
+    }
+    let error = serde_json::from_str::<serde::de::IgnoredAny>(&plain).err()?;
+    let line: usize = plain.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let at = (line + error.column().saturating_sub(1)).min(text.len());
+    let at = (0..=at).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
+    let why = error.to_string();
+    Some((at, why.split(" at line ").next().unwrap_or_default().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_become_json() {
+        for (yaml, expected) in [
+            (
+                "{ a: 1, b: \"1\", c: [x, true, ~, 1_000, -1.5e3, 01, no] }",
+                r#"{"a":1,"b":"1","c":["x",true,null,1000,-1.5e3,"01","no"]}"#,
+            ),
+            (
+                "name: ${name}\nprice: \"${price}\"\ntext: a ${x}",
+                r#"{"name":${name},"price":"${price}","text":"a ${x}"}"#,
+            ),
+            ("\"a\\\"b\": \"\\n$$\"\n$k: ''", r#"{"a\"b":"\n$$","$$k":""}"#),
+            ("[{}, []]", "[{},[]]"),
+            ("'{\"n\": ${n}}'", r#"{"n": ${n}}"#),
+        ] {
+            let mut mistakes = Vec::new();
+            let node = crate::tree::parse(yaml, 0, &mut mistakes).expect("YAML");
+            assert_eq!((text(&node), mistakes), (expected.to_owned(), Vec::new()), "{yaml}");
+        }
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        for (text, expected) in [
+            ("{\"n\": ${n}, \"t\": \"${t}$$\"}", None),
+            ("1", None),
+            ("{\"n\": ${n}", Some(9)),
+            ("{\n\"é\": ,}", Some(8)),
+            ("", Some(0)),
+            ("${a", None),
+            ("{a: 1}", Some(1)),
+        ] {
+            assert_eq!(fault(text).map(|it| it.0), expected, "{text}");
+        }
+    }
+}

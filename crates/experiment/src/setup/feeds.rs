@@ -1,0 +1,203 @@
+//! Which feeds are asked for, and which columns do they have?
+
+use super::Maker;
+use crate::file;
+use crate::mistake::quote;
+use crate::template::is_name;
+use model::plan::{Feed, FeedForm, FeedOrder, FeedSource, Kind, Stack};
+
+/// More rows are better kept in a file.
+const MAX_ROWS: usize = 1000;
+
+/// What operations need to know of a feed.
+#[derive(Clone, Debug)]
+pub struct Known {
+    pub name: String,
+    /// `None` where a query says it later.
+    pub columns: Option<Vec<String>>,
+    /// Its rows are whole requests.
+    pub is_ammo: bool,
+}
+
+impl Maker<'_> {
+    pub(super) fn feeds(&mut self, all: Vec<(String, file::Feed)>) -> (Vec<Feed>, Vec<Known>) {
+        all.into_iter().map(|(name, it)| self.feed(name, it)).unzip()
+    }
+
+    /// Whether there is somebody to answer queries.
+    pub(super) fn answered(&mut self, feeds: &[Feed], stack: &Stack) {
+        let alone =
+            !stack.nodes.is_empty() && stack.nodes.iter().all(|it| matches!(it.kind, Kind::Service(_)));
+        for it in feeds.iter().filter(|it| alone && matches!(it.source, FeedSource::Query(_))) {
+            let found = "a query, and the stack is a service alone";
+            let instead = "add `postgres: { attach: … }` to the stack, or name a `file`";
+            self.tell(&format!("feeds.{}.sql", it.name), found, instead);
+        }
+    }
+
+    fn feed(&mut self, name: String, it: file::Feed) -> (Feed, Known) {
+        let path = format!("feeds.{name}");
+        let at = |key: &str| format!("{path}.{key}");
+        if name.trim().is_empty() || name.contains(char::is_control) || name.len() > 64 {
+            self.tell(&path, format!("{} is no name", quote(&name)), "name the feed in 1 to 64 letters");
+        }
+        let given: Vec<&str> =
+            [("file", it.file.is_some()), ("sql", it.sql.is_some()), ("rows", it.rows.is_some())]
+                .iter()
+                .filter(|it| it.1)
+                .map(|it| it.0)
+                .collect();
+        match given.as_slice() {
+            [] => self.tell(
+                &path,
+                format!("the feed {} comes from nowhere", quote(&name)),
+                "add `file: …`, `sql: …` with a query, or `rows: [{ column: value }]`",
+            ),
+            [_] => {}
+            [first, second, ..] => self.tell(
+                &at(second),
+                format!("the feed {} has `{first}` and `{second}`", quote(&name)),
+                "leave one of them out",
+            ),
+        }
+        if it.form.is_some() && it.file.is_none() {
+            self.tell(&at("form"), "a form of what is no file", "leave it out");
+        }
+        for (i, column) in it.columns.iter().flatten().enumerate() {
+            let twice = it.columns.iter().flatten().take(i).any(|it| it == column);
+            if twice || !is_name(column) {
+                let what = if twice { "stands twice" } else { "can be no variable" };
+                let found = format!("the column {} {what}", quote(column));
+                self.tell(
+                    &format!("{path}.columns[{i}]"),
+                    found,
+                    "write names of letters, digits and _, each once",
+                );
+            }
+        }
+        if let Some(of) = &it.of {
+            let parts: Vec<&str> = of.split('.').collect();
+            if !(2..=3).contains(&parts.len()) || parts.iter().any(|it| it.is_empty()) {
+                let found = format!("{} is no column of a table", quote(of));
+                self.tell(&at("of"), found, "write it as table.column or schema.table.column");
+            }
+        }
+        let mut known = Known { name: name.clone(), columns: it.columns.clone(), is_ammo: false };
+        let mut columns = it.columns.clone();
+        let source = match (it.file, it.sql, it.rows) {
+            (Some(file), ..) => {
+                let form = it.form.map(form).or_else(|| (self.request.form)(&file));
+                let read = self.file(&path, &file, form, it.columns.as_deref());
+                let form = form.unwrap_or(FeedForm::Csv);
+                known.is_ammo = is_ammo(form);
+                known.columns = read.or(known.columns);
+                let folder = self.request.path.parent().unwrap_or("".as_ref());
+                FeedSource::File { path: folder.join(&file), form }
+            }
+            (None, Some(sql), _) => {
+                if sql.trim().is_empty() {
+                    self.tell(&at("sql"), "an empty query", "write one, as in `SELECT id FROM users`");
+                }
+                FeedSource::Query(sql)
+            }
+            (None, None, Some(rows)) => {
+                let rows = self.rows(&path, rows, &mut columns);
+                known.columns.clone_from(&columns);
+                FeedSource::Rows(rows)
+            }
+            (None, None, None) => FeedSource::Rows(Vec::new()),
+        };
+        let order = it.order.map_or(FeedOrder::Sequential, |it| it.0);
+        (Feed { name, source, columns, order, of: it.of }, known)
+    }
+
+    /// The columns of a feed's file.
+    fn file(
+        &mut self,
+        path: &str,
+        file: &str,
+        form: Option<FeedForm>,
+        columns: Option<&[String]>,
+    ) -> Option<Vec<String>> {
+        let at = format!("{path}.file");
+        let Some(form) = form else {
+            let found = format!("the name {} does not tell what the file is", quote(file));
+            let instead = "add `form`: `csv`, `tsv`, `jsonl`, `uri`, `uripost`, `raw` or `access`";
+            self.tell(&at, found, instead);
+            return None;
+        };
+        if is_ammo(form) && columns.is_some() {
+            let instead = "leave it out: method, target, headers, body and tag are its columns";
+            self.tell(&format!("{path}.columns"), "columns of a feed of whole requests", instead);
+        }
+        let folder = self.request.path.parent().unwrap_or("".as_ref());
+        let place = folder.join(file);
+        match (self.request.columns)(&place, form, columns.filter(|_| !is_ammo(form))) {
+            Ok(columns) => Some(columns),
+            Err(why) => {
+                let found = format!("the feed {}: {why}", quote(&place.display().to_string()));
+                self.tell(&at, found, "name a file of rows, relative to this one");
+                None
+            }
+        }
+    }
+
+    /// Rows that stand in the file: all with the same columns.
+    fn rows(
+        &mut self,
+        path: &str,
+        rows: Vec<crate::datum::Ordered<crate::unit::Word>>,
+        columns: &mut Option<Vec<String>>,
+    ) -> Vec<Vec<String>> {
+        let at = format!("{path}.rows");
+        if rows.is_empty() || rows.len() > MAX_ROWS {
+            let instead = format!("write 1 to {MAX_ROWS}; more are better kept in a file");
+            self.tell(&at, format!("{} rows", rows.len()), instead);
+        }
+        if columns.is_some() {
+            let found = "columns beside rows that name them";
+            self.tell(&format!("{path}.columns"), found, "leave it out");
+        }
+        let first =
+            rows.first().map_or(Vec::new(), |it| it.0.iter().map(|it| it.0.clone()).collect::<Vec<_>>());
+        if let Some(name) = first.iter().find(|it| !is_name(it)) {
+            let found = format!("the column {} can be no variable", quote(name));
+            self.tell(&format!("{at}[0].{name}"), found, "write a name of letters, digits and _");
+        }
+        if first.is_empty() && !rows.is_empty() {
+            self.tell(&at, "a row of nothing", "write columns with their values, as in { id: 1 }");
+        }
+        let mut all = Vec::new();
+        for (i, row) in rows.into_iter().enumerate() {
+            let has = |name: &String| row.0.iter().any(|it| it.0 == *name);
+            if let Some(name) = first.iter().find(|it| !has(it)) {
+                let found = format!("row {} has no {}", i + 1, quote(name));
+                self.tell(&format!("{at}[{i}]"), found, "give every row the columns of the first");
+            }
+            if let Some((name, _)) = row.0.iter().find(|it| !first.contains(&it.0)) {
+                let found = format!("row {} has {}, and the first has not", i + 1, quote(name));
+                self.tell(&format!("{at}[{i}].{name}"), found, "give every row the columns of the first");
+            }
+            let value = |name: &String| row.0.iter().find(|it| it.0 == *name).map(|it| it.1.0.clone());
+            all.push(first.iter().map(|name| value(name).unwrap_or_default()).collect());
+        }
+        *columns = Some(first);
+        all
+    }
+}
+
+fn form(it: file::FeedForm) -> FeedForm {
+    match it {
+        file::FeedForm::Csv => FeedForm::Csv,
+        file::FeedForm::Tsv => FeedForm::Tsv,
+        file::FeedForm::JsonLines => FeedForm::JsonLines,
+        file::FeedForm::Uri => FeedForm::Uri,
+        file::FeedForm::UriPost => FeedForm::UriPost,
+        file::FeedForm::Raw => FeedForm::Raw,
+        file::FeedForm::Access => FeedForm::Access,
+    }
+}
+
+fn is_ammo(form: FeedForm) -> bool {
+    matches!(form, FeedForm::Uri | FeedForm::UriPost | FeedForm::Raw | FeedForm::Access)
+}

@@ -1,0 +1,130 @@
+//! How do operations share the load?
+
+use super::Maker;
+use crate::Course;
+use crate::file;
+use crate::mistake::quote;
+
+/// What each operation has of the load.
+#[derive(Debug, Default)]
+pub struct Mix {
+    /// By operation; 0 of those that have a schedule of their own.
+    pub weights: Vec<u32>,
+    /// Of all operations together, per second, where they have rates.
+    pub rate: Option<f64>,
+    /// Where schedules of their own stand, and what they ask for.
+    pub own: Vec<(String, Course)>,
+}
+
+impl Mix {
+    /// Nothing is drawn: every operation has a schedule of its own.
+    pub fn is_empty(&self) -> bool {
+        !self.weights.is_empty() && self.own.len() == self.weights.len()
+    }
+}
+
+impl Maker<'_> {
+    pub(super) fn mix(&mut self, all: &[(String, file::Operation)]) -> Mix {
+        let mut mix = Mix::default();
+        let mut rates = Vec::new();
+        let by_rate = all.iter().any(|it| it.1.rate.is_some());
+        for (name, it) in all {
+            let path = |key: &str| format!("operations.{name}.{key}");
+            let mut weight = it.weight.unwrap_or(1);
+            if let Some(schedule) = &it.schedule {
+                for (key, _) in
+                    [("weight", it.weight.is_some()), ("rate", it.rate.is_some())].iter().filter(|it| it.1)
+                {
+                    let found = format!("`{key}` beside a schedule of its own, which says how often");
+                    self.tell(&path(key), found, "leave one of them out");
+                }
+                let course = self.schedule(&path("schedule"), schedule);
+                mix.own.push((path("schedule"), course));
+                weight = 0;
+            } else if by_rate {
+                match it.rate {
+                    Some(rate) => {
+                        if it.weight.is_some() {
+                            self.tell(&path("weight"), "`weight` beside a rate", "leave one of them out");
+                        }
+                        if !(1e-6..=1e7).contains(&rate) {
+                            let found = format!("a rate of {rate} per second");
+                            self.tell(&path("rate"), found, "write more than 0, as in 0.5");
+                        }
+                        rates.push((mix.weights.len(), rate));
+                    }
+                    None => {
+                        let found = format!("{} has no `rate`, and others have", quote(name));
+                        let key = if it.weight.is_some() { "weight" } else { "" };
+                        let instead = "add `rate`, how often per second, or give all of them weights";
+                        self.tell(path(key).trim_end_matches('.'), found, instead);
+                    }
+                }
+                weight = 0;
+            }
+            mix.weights.push(weight);
+        }
+        let values: Vec<f64> = rates.iter().map(|it| it.1).collect();
+        for ((i, _), weight) in rates.iter().zip(proportions(&values)) {
+            mix.weights[*i] = weight;
+        }
+        mix.rate = by_rate.then(|| values.iter().sum());
+        if !all.is_empty() && !mix.is_empty() && !by_rate && mix.weights.iter().all(|it| *it == 0) {
+            self.tell("operations", "no operation has a weight", "give one of them `weight: 1`");
+        }
+        mix
+    }
+}
+
+/// The least whole numbers that are to each other as these are; rounded where they would be too large.
+fn proportions(rates: &[f64]) -> Vec<u32> {
+    const MOST: f64 = 1e9;
+    let largest = rates.iter().copied().fold(0.0, f64::max);
+    let is_whole = |it: f64| (it - it.round()).abs() <= it.abs() * 1e-9;
+    let scale = (0..=6).map(|n| 10f64.powi(n)).find(|scale| rates.iter().all(|it| is_whole(it * scale)));
+    let scale = scale.filter(|it| largest * it <= MOST).unwrap_or(MOST / largest.max(1e-6));
+    let whole: Vec<u32> = rates.iter().map(|it| ((it * scale).round() as u32).max(1)).collect();
+    let divisor = whole.iter().copied().fold(0, greatest).max(1);
+    whole.iter().map(|it| it / divisor).collect()
+}
+
+/// The greatest common divisor.
+fn greatest(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest(b, a % b) }
+}
+
+/// As schedules are written: at most six digits behind the point.
+pub(super) fn decimal(it: f64) -> String {
+    let text = format!("{it:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_become_weights() {
+        for (rates, expected) in [
+            (&[10.0, 10.0, 6.0, 5.0, 1.0, 1.0, 1.0][..], &[10, 10, 6, 5, 1, 1, 1][..]),
+            (&[0.5, 1.25], &[2, 5]),
+            (&[0.1, 0.2, 0.3], &[1, 2, 3]),
+            (&[20.0, 40.0], &[1, 2]),
+            (&[1e7, 1e-6], &[1_000_000_000, 1]),
+            (&[], &[]),
+        ] {
+            assert_eq!(proportions(rates), expected, "{rates:?}");
+        }
+        let thirds = proportions(&[1.0 / 3.0, 1.0]);
+        assert!((f64::from(thirds[1]) / f64::from(thirds[0]) - 3.0).abs() < 1e-6, "{thirds:?}");
+    }
+
+    #[test]
+    fn rates_are_written_as_schedules_have_them() {
+        for (rate, expected) in
+            [(34.0, "34"), (0.5, "0.5"), (0.0, "0"), (1.0 / 3.0, "0.333333"), (1e7, "10000000")]
+        {
+            assert_eq!(decimal(rate), expected);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Which variables stand in a text? `${name}` is one, `$$` is the sign itself.
+
+use crate::Complaint;
+use std::ops::Range;
+
+/// A variable where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    pub name: String,
+    /// In bytes of the text, `${` and `}` included.
+    pub at: Range<usize>,
+}
+
+/// A piece of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    Plain(String),
+    Variable(Variable),
+}
+
+/// May a variable be called so? As in pgbench's language.
+pub fn is_name(name: &str) -> bool {
+    let begins = |it: char| it.is_ascii_alphabetic() || it == '_' || !it.is_ascii();
+    let mut letters = name.chars();
+    letters.next().is_some_and(begins) && letters.all(|it| begins(it) || it.is_ascii_digit())
+}
+
+/// Cuts a text at its variables; signs that begin none are complained of.
+pub fn pieces(text: &str) -> Result<Vec<Piece>, Vec<Complaint>> {
+    let (mut pieces, mut complaints) = (Vec::new(), Vec::new());
+    let (mut plain, mut at) = (String::new(), 0);
+    while let Some(i) = text[at..].find('$') {
+        plain += &text[at..at + i];
+        let begin = at + i;
+        let rest = &text[begin + 1..];
+        if rest.starts_with('$') {
+            plain.push('$');
+            at = begin + 2;
+            continue;
+        }
+        match rest.strip_prefix('{').and_then(|it| it.split_once('}')).filter(|it| is_name(it.0)) {
+            Some((name, _)) => {
+                if !plain.is_empty() {
+                    pieces.push(Piece::Plain(std::mem::take(&mut plain)));
+                }
+                at = begin + name.len() + 3;
+                pieces.push(Piece::Variable(Variable { name: name.to_owned(), at: begin..at }));
+            }
+            None => {
+                complaints.push(Complaint {
+                    at: begin..begin + 1,
+                    found: "this `$` begins no variable".to_owned(),
+                    instead: "write `${name}`, or `$$` for the sign itself".to_owned(),
+                });
+                at = begin + 1;
+            }
+        }
+    }
+    plain += &text[at..];
+    if !plain.is_empty() {
+        pieces.push(Piece::Plain(plain));
+    }
+    if complaints.is_empty() { Ok(pieces) } else { Err(complaints) }
+}
+
+/// The same, only the variables; none where there are complaints.
+pub fn variables(text: &str) -> Vec<Variable> {
+    let variable = |it: Piece| match it {
+        Piece::Variable(it) => Some(it),
+        Piece::Plain(_) => None,
+    };
+    pieces(text).unwrap_or_default().into_iter().filter_map(variable).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut() {
+        let check = |text: &str, expected: &str| {
+            let told = match pieces(text) {
+                Ok(all) => all
+                    .iter()
+                    .map(|it| match it {
+                        Piece::Plain(it) => format!("[{it}]"),
+                        Piece::Variable(it) => format!("<{} {:?}>", it.name, it.at),
+                    })
+                    .collect::<String>(),
+                Err(all) => all.iter().map(|it| format!("{:?}", it.at)).collect::<Vec<_>>().join(" "),
+            };
+            assert_eq!(told, expected, "{text}");
+        };
+        check("/books?author=${author}&n=1", "[/books?author=]<author 14..23>[&n=1]");
+        check("${a}${ж_1}", "<a 0..4><ж_1 4..11>");
+        check("cost: $$5", "[cost: $5]");
+        check("", "");
+        check("$", "0..1");
+        check("$$$", "2..3");
+        check("a$b ${1} ${} ${a b} ${a", "1..2 4..5 9..10 13..14 20..21");
+    }
+}

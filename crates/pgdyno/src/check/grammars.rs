@@ -1,0 +1,127 @@
+//! What do the grammars within an experiment file say, each of which is another crate's knowledge?
+
+use analysis::rule::Scene;
+use experiment::{Complaint, Course, Grammars, Judged, Place};
+use load::script::Pattern;
+use load::{schedule, script};
+use model::Curve;
+use model::plan::{Entrance, Setup};
+use model::summary::QueryMode;
+use std::net::IpAddr;
+use wire::http::{Host, Url};
+
+/// All of them.
+pub const ALL: Grammars<'static> = Grammars {
+    schedule: &course,
+    script: &script_mistakes,
+    url: &place,
+    regex: &regex,
+    rule: &rule,
+    objective: &objective,
+};
+
+fn course(text: &str) -> Judged<Course> {
+    let complaint = |it: schedule::Mistake| Complaint {
+        at: it.at,
+        found: it.found,
+        instead: format!("write {}", it.write),
+    };
+    match schedule::parse(text) {
+        Ok(curve) => Ok(Course { lasting: curve.lasting(), most: most(&curve) }),
+        Err(all) => Err(all.list.into_iter().map(complaint).collect()),
+    }
+}
+
+/// The highest rate, per second.
+fn most(curve: &Curve) -> f64 {
+    match curve {
+        Curve::Ramp { from, to, .. } => from.0.max(to.0),
+        Curve::Chain(parts) => parts.iter().map(most).fold(0.0, f64::max),
+    }
+}
+
+fn place(text: &str) -> Judged<Place> {
+    let whole = |found: String, instead: &str| {
+        Err(vec![Complaint { at: 0..text.len(), found, instead: instead.to_owned() }])
+    };
+    let url = match Url::read(text) {
+        Ok(url) => url,
+        Err(why) if why.contains("password") => {
+            return whole("a user and a password stand in the URL".to_owned(), "write them into a header");
+        }
+        Err(why) => {
+            let why = why.split(" in the URL").next().unwrap_or_default();
+            return whole(format!("this is no URL: {why}"), "write it as http://127.0.0.1:8080");
+        }
+    };
+    let entrance = match (&url.host, url.tls) {
+        (Host::Unix(_), _) => Entrance::Unix,
+        (_, true) => Entrance::Tls,
+        (_, false) => Entrance::Tcp,
+    };
+    let (address, near) = match &url.host {
+        Host::Unix(path) => (path.clone(), true),
+        Host::Tcp(name, port) => {
+            let ip = name.parse::<IpAddr>();
+            let near =
+                ip.as_ref().map_or_else(|_| name.eq_ignore_ascii_case("localhost"), IpAddr::is_loopback);
+            let brackets = matches!(ip, Ok(IpAddr::V6(_)));
+            (if brackets { format!("[{name}]:{port}") } else { format!("{name}:{port}") }, near)
+        }
+    };
+    Ok(Place { address, entrance, near, target: url.target })
+}
+
+fn regex(text: &str) -> Judged {
+    text.parse::<Pattern>().map(|_| ()).map_err(|told| {
+        let why = told.strip_prefix(&format!("\"{text}\" is no ")).unwrap_or(&told);
+        let (found, instead) = why.rsplit_once("; ").unwrap_or((why, "write another"));
+        vec![Complaint { at: 0..text.len(), found: format!("this is no {found}"), instead: instead.to_owned() }]
+    })
+}
+
+fn rule(text: &str, setup: &Setup) -> Judged {
+    analysis::rule::parse(text, &Scene::of(setup))
+        .map(|_| ())
+        .map_err(|it| vec![complaint(text, &it, "a stop rule")])
+}
+
+fn objective(text: &str, setup: &Setup) -> Judged {
+    let operations = Scene::of(setup).operations;
+    analysis::objective::parse(text, &operations)
+        .map(|_| ())
+        .map_err(|it| vec![complaint(text, &it, "an objective")])
+}
+
+/// The caret stands below the part that is quoted, or below one letter.
+fn complaint(text: &str, it: &analysis::rule::Complaint, whose: &str) -> Complaint {
+    let rest = text.get(it.offset..).unwrap_or_default();
+    let quoted = it.found.split('`').nth(1).filter(|part| !part.is_empty() && rest.starts_with(part));
+    let length = quoted.map_or_else(|| rest.chars().next().map_or(0, char::len_utf8), str::len);
+    let instead = format!("write {}", it.instead.trim_start_matches("write "));
+    let found = match it.found.as_str() {
+        "nothing" => format!("something is missing in {whose}"),
+        found => format!("{found} in {whose}"),
+    };
+    Complaint { at: it.offset..it.offset + length, found, instead }
+}
+
+fn script_mistakes(text: &str, mode: QueryMode) -> Judged {
+    let mode = match mode {
+        QueryMode::Simple => script::Mode::Simple,
+        QueryMode::Extended => script::Mode::Extended,
+        QueryMode::Prepared => script::Mode::Prepared,
+    };
+    let complaint = |it: script::Diagnostic| {
+        let line: usize =
+            text.split_inclusive('\n').take((it.line as usize).saturating_sub(1)).map(str::len).sum();
+        let before = it.text.chars().take((it.column as usize).saturating_sub(1));
+        let start = (line + before.map(char::len_utf8).sum::<usize>()).min(text.len());
+        let end = text[start..].chars().next().map_or(start, |c| start + c.len_utf8());
+        let at = if it.line == 0 { 0..0 } else { start..end };
+        Complaint { at, found: it.message, instead: it.hint }
+    };
+    let source = script::Source { name: "", text, weight: 1 };
+    let parsed = script::parse(&[source], mode, false, &[]);
+    parsed.map(|_| ()).map_err(|all| all.into_iter().map(complaint).collect())
+}
