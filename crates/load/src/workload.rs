@@ -142,6 +142,15 @@ impl Workload {
 
     /// Scripts that speak SQL, HTTP or both. Their calls name services by index.
     pub fn of(plan: Plan, postgres: Option<Postgres>, services: Vec<Service>) -> Workload {
+        let drawn = match &plan.schedule {
+            Schedule::Streams(streams) => streams.iter().any(|it| it.script.is_none()),
+            _ => true,
+        };
+        let scripts = &plan.program.scripts;
+        assert!(
+            !drawn || scripts.len() == 1 || scripts.iter().any(|it| it.weight > 0),
+            "a script is drawn, so one has a weight"
+        );
         let mut statements = 0;
         let requests = plan
             .program

@@ -29,7 +29,7 @@ pub use interval::{Cell, Effort, Failures, Interval, Statement};
 pub use measured::Measured;
 pub use observation::{EventKind, LogEvent, Sample, Series, SeriesKind, Tick, Unit};
 pub use record::{ClientId, Outcome, Record, ScriptId};
-pub use schedule::{Curve, Schedule, Spacing};
+pub use schedule::{Curve, Schedule, Spacing, Stream, Users};
 pub use second::{OperationSecond, Second, Together};
 pub use summary::Summary;
 pub use time::{Nanos, PerSecond};

@@ -1,6 +1,7 @@
 //! When arrivals are wanted.
 
-use crate::{Nanos, PerSecond};
+use crate::plan::{Stage, Think};
+use crate::{Nanos, PerSecond, ScriptId};
 use std::ops::Add;
 
 /// What makes the next transaction start.
@@ -8,8 +9,60 @@ use std::ops::Add;
 pub enum Schedule {
     /// The end of the client's previous one, plus `think`.
     Closed { think: Nanos },
+    /// The same for users who come and leave, and behave as users do.
+    Users(Users),
     /// A moment, whether or not anything has been answered.
     Open { curve: Curve, spacing: Spacing },
+    /// The same by several curves at once.
+    Streams(Vec<Stream>),
+}
+
+/// How many users there are, and what each waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Users {
+    /// One after the other; the window is as long as all of them.
+    pub stages: Vec<Stage>,
+    /// From a transaction's end to the user's next one.
+    pub think: Think,
+    /// From one start to the same user's next one at least.
+    pub pacing: Option<Nanos>,
+    /// Transactions that all users together begin in a second, above 0.
+    pub rate_max: Option<PerSecond>,
+}
+
+impl Users {
+    /// From the first stage's begin to the last one's end.
+    pub fn lasting(&self) -> Nanos {
+        self.stages.iter().map(|it| it.lasting).fold(Nanos::ZERO, Nanos::add)
+    }
+
+    /// Users who are there at the same time, at most.
+    pub fn most(&self) -> u32 {
+        self.stages.iter().map(|it| it.users).max().unwrap_or(0)
+    }
+}
+
+/// Arrivals of one operation, or of all that have none of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stream {
+    pub curve: Curve,
+    pub spacing: Spacing,
+    /// `None`: drawn by weight for each arrival.
+    pub script: Option<ScriptId>,
+}
+
+impl Schedule {
+    /// How long it brings arrivals, or has users; `None` where it does not say.
+    pub fn lasting(&self) -> Option<Nanos> {
+        match self {
+            Schedule::Closed { .. } => None,
+            Schedule::Users(it) => Some(it.lasting()),
+            Schedule::Open { curve, .. } => Some(curve.lasting()),
+            Schedule::Streams(all) => {
+                Some(all.iter().map(|it| it.curve.lasting()).max().unwrap_or(Nanos::ZERO))
+            }
+        }
+    }
 }
 
 /// A rate over time.

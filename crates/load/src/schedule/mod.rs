@@ -8,8 +8,12 @@ mod arrivals;
 mod mistake;
 mod parse;
 mod ramp;
+mod streams;
+mod users;
 
 pub use arrivals::Arrivals;
 pub use mistake::{Mistake, Mistakes};
 pub use parse::{MAX_LASTING, MAX_RAMPS, MAX_RATE, parse};
 pub use ramp::{due_by, expected, mean_rates, rate_range, total};
+pub use streams::Streams;
+pub use users::{Cap, Turn, pause, turns};

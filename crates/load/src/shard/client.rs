@@ -13,7 +13,7 @@ pub(super) struct Client {
     pub state: State,
     /// Something for the driver: see the constants of `Todo`.
     pub todo: u8,
-    /// It stands in the list of idle clients.
+    /// It stands in the list of idle clients, or among those that wait for their turn.
     pub listed: bool,
     /// The transport is open, or about to be.
     pub linked: bool,
@@ -38,8 +38,13 @@ pub(super) struct Client {
     pub prepared: Box<[bool]>,
     /// Statements sent with a Parse that is not answered, and the number of the Sync after each.
     pub parsing: VecDeque<(u16, u16)>,
-    /// Transactions begun.
+    /// Transactions begun, and when the last of them was.
     pub begun: u64,
+    pub began: Nanos,
+    /// It is to go as soon as its transaction is over.
+    pub leaving: bool,
+    /// The alarm that counts; earlier ones were for what is over.
+    pub wakes: Nanos,
     pub tx: Option<Transaction>,
     /// Variable of each column of the rows that a \gset or \aset awaits.
     pub columns: Vec<Option<Slot>>,
@@ -78,11 +83,13 @@ pub(super) struct Transaction {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
+    /// A user who has not come yet, or has left.
+    Absent,
     /// Without a connection; a timer or the queue opens one.
     Offline,
     Connecting,
     LoggingIn,
-    /// Ready for a transaction. Without a connection where each transaction opens its own.
+    /// Ready for a transaction, perhaps waiting for its turn. Without a connection where each transaction opens its own.
     Idle,
     /// Between two transactions by its own will.
     Thinking,

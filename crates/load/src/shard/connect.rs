@@ -148,6 +148,9 @@ impl<R: Recorder> Shard<R> {
         if self.wound_up {
             return self.finish_client(i);
         }
+        if self.clients[i as usize].leaving {
+            return self.depart(i);
+        }
         let pause = self.pause(i);
         let client = &mut self.clients[i as usize];
         if self.work.plan.reconnect {

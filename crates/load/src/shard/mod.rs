@@ -8,20 +8,22 @@ mod connect;
 mod reply;
 mod run;
 mod said;
+mod users;
 mod web;
 
 use crate::random::Prng;
 use crate::recorder::Recorder;
-use crate::schedule::Arrivals;
+use crate::schedule::Streams;
 use crate::script::{Finder, Kind, Variables};
 use crate::workload::{Initial, Postgres, Workload};
 use client::{Client, State, todo};
-use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
+use model::{ClientId, Code, Nanos, Outcome, Record, ScriptId};
 use run::Cause;
 pub use said::{Abort, Said};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
+use users::Crowd;
 use web::Web;
 use wire::pg::{Channel, Login, Transport};
 
@@ -53,6 +55,14 @@ pub enum Action<'a> {
     Done,
 }
 
+/// A transaction that is to begin.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    at: Nanos,
+    /// `None`: drawn by weight.
+    script: Option<ScriptId>,
+}
+
 /// One thread's clients and connections.
 #[derive(Debug)]
 pub struct Shard<R> {
@@ -63,11 +73,13 @@ pub struct Shard<R> {
     webs: Vec<Web>,
     /// Number of the first client among those of all threads.
     first: u32,
-    arrivals: Option<Arrivals>,
+    arrivals: Option<Streams>,
+    /// Who comes and leaves when, in the closed model.
+    crowd: Crowd,
     /// Arrivals still to come, where the plan bounds their number.
     arrivals_left: u64,
     idle: Vec<u32>,
-    backlog: VecDeque<Nanos>,
+    backlog: VecDeque<Due>,
     backlog_max: usize,
     /// Clients that can go on at once; one at each `advance`, so that each has a fresh clock.
     runnable: VecDeque<u32>,
@@ -115,15 +127,8 @@ impl<R: Recorder> Shard<R> {
     pub fn new(work: Arc<Workload>, k: u16, recorder: R) -> Shard<R> {
         let plan = work.plan();
         let (first, count) = work.deal(k);
-        let arrivals = match &plan.schedule {
-            Schedule::Closed { .. } => None,
-            Schedule::Open { curve, spacing } => Some(Arrivals::new(
-                curve,
-                *spacing,
-                plan.seeds.arrivals,
-                (u32::from(k), u32::from(plan.threads)),
-            )),
-        };
+        let arrivals = Streams::new(&plan.schedule, plan.seeds.arrivals, (k, plan.threads));
+        let crowd = Crowd::new(&plan.schedule, count, (k, plan.threads));
         let mut other = Prng::seeded(plan.seeds.other ^ u64::from(k) << 32);
         let clients: Vec<Client> = (0..count).map(|i| client(&work, first + i, &mut other)).collect();
         let webs: Vec<Web> = (0..count).flat_map(|i| work.services.iter().map(move |_| Web::of(i))).collect();
@@ -163,17 +168,21 @@ impl<R: Recorder> Shard<R> {
             active: count,
             succeeded: vec![false; plan.program.scripts.len()].into(),
             arrivals,
+            crowd,
             clients,
             webs,
             recorder,
             work,
         };
         for i in 0..count {
-            if shard.work.plan.reconnect || shard.work.postgres.is_none() {
+            if !shard.crowd.begins_with(i) {
+                shard.clients[i as usize].state = State::Absent;
+                shard.settle(i);
+            } else if shard.has_sessions() {
+                shard.offline.push_back(i);
+            } else {
                 shard.clients[i as usize].state = State::Idle;
                 shard.settle(i);
-            } else {
-                shard.offline.push_back(i);
             }
         }
         shard
@@ -203,12 +212,12 @@ impl<R: Recorder> Shard<R> {
     /// Sets the moment at which the window begins.
     pub fn begin(&mut self, at: Nanos) {
         let plan = &self.work.plan;
-        let lasting = match &plan.schedule {
-            Schedule::Open { curve, .. } => Some(curve.lasting()),
-            Schedule::Closed { .. } => None,
-        };
         self.begins = at;
-        self.ends = [plan.duration, lasting].into_iter().flatten().min().map_or(Nanos::MAX, |it| at + it);
+        self.ends = [plan.duration, plan.schedule.lasting()]
+            .into_iter()
+            .flatten()
+            .min()
+            .map_or(Nanos::MAX, |it| at + it);
         self.gives_up = self.ends + plan.drain;
     }
 
@@ -231,6 +240,10 @@ impl<R: Recorder> Shard<R> {
         if !self.begun && now >= self.begins {
             self.enter();
         }
+        if self.begun {
+            // Who leaves at a moment begins nothing at it.
+            self.turn(now);
+        }
         while let Some(&Reverse((at, i))) = self.timers.peek() {
             if at > now {
                 break;
@@ -247,6 +260,7 @@ impl<R: Recorder> Shard<R> {
             self.go_on(now, i);
         } else if self.begun {
             self.arrive(now);
+            self.release(now);
         }
     }
 
@@ -328,8 +342,8 @@ impl<R: Recorder> Shard<R> {
         let rest = if !self.begun {
             self.begins
         } else {
-            let arrival = self.next_arrival().unwrap_or(Nanos::MAX);
-            arrival.min(if self.past_end { self.gives_up } else { self.ends })
+            let arrival = self.next_arrival().map_or(Nanos::MAX, |it| it.at);
+            arrival.min(self.next_turn()).min(if self.past_end { self.gives_up } else { self.ends })
         };
         timer.min(sweep).min(rest)
     }
@@ -350,19 +364,20 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    fn next_arrival(&self) -> Option<Nanos> {
+    fn next_arrival(&self) -> Option<Due> {
         let arrivals = self.arrivals.as_ref().filter(|_| self.arrivals_left > 0)?;
-        arrivals.peek().map(|it| self.begins + it).filter(|&it| it < self.ends)
+        let due = arrivals.peek().map(|(at, script)| Due { at: self.begins + at, script });
+        due.filter(|it| it.at < self.ends)
     }
 
     /// Gives arrivals that are due to idle clients: one at each call, so that the next is sent by a fresh clock; all that
     /// find no idle client go to the backlog.
     #[inline]
     fn arrive(&mut self, now: Nanos) {
-        while let Some(due) = self.next_arrival().filter(|&it| it <= now) {
+        while let Some(due) = self.next_arrival().filter(|it| it.at <= now) {
             self.arrivals.as_mut().expect("there is a next").pop();
             self.arrivals_left -= 1;
-            if self.is_too_late(now, due) {
+            if self.is_too_late(now, due.at) {
                 self.drop_arrival(now, due);
             } else if let Some(i) = self.take_idle() {
                 if self.begin_transaction(now, i, due, Cause::Due) {
@@ -382,13 +397,18 @@ impl<R: Recorder> Shard<R> {
         self.work.plan.latency_limit.is_some_and(|limit| now - due > limit)
     }
 
-    fn drop_arrival(&mut self, now: Nanos, intended: Nanos) {
-        let script = self.work.choose(&mut self.choices);
-        self.drop_script(now, intended, script);
+    fn drop_arrival(&mut self, now: Nanos, due: Due) {
+        let script = self.script_of(due);
+        self.drop_script(now, due.at, script);
     }
 
-    fn drop_script(&mut self, now: Nanos, intended: Nanos, script: u16) {
-        let script = ScriptId(script);
+    /// The script of a transaction that is about to begin; drawn once for each.
+    #[inline]
+    fn script_of(&mut self, due: Due) -> ScriptId {
+        due.script.unwrap_or_else(|| ScriptId(self.work.choose(&mut self.choices)))
+    }
+
+    fn drop_script(&mut self, now: Nanos, intended: Nanos, script: ScriptId) {
         let (client, outcome) = (ClientId(self.first), Outcome::Dropped);
         self.recorder.record(&Record {
             script,
@@ -407,19 +427,19 @@ impl<R: Recorder> Shard<R> {
         if !self.begun {
             return;
         }
+        if self.clients[i as usize].leaving {
+            return self.depart(i);
+        }
         if self.closed {
             let plan = &self.work.plan;
             let done = plan.transactions.is_some_and(|it| self.clients[i as usize].begun >= it);
             if done || now >= self.ends {
                 return self.finish_client(i);
             }
-            if !self.begin_transaction(now, i, now, Cause::Ready) {
-                self.finish_client(i);
-            }
-            return;
+            return self.start_when_allowed(now, i);
         }
         while let Some(due) = self.backlog.pop_front() {
-            if self.is_too_late(now, due) {
+            if self.is_too_late(now, due.at) {
                 self.drop_arrival(now, due);
             } else if self.begin_transaction(now, i, due, Cause::Waited) {
                 return;
@@ -452,12 +472,15 @@ impl<R: Recorder> Shard<R> {
     /// Once nothing more will begin, idle clients are ended; after the drain, all.
     fn wind_up(&mut self, now: Nanos) {
         let last = self.past_end || self.arrivals_left == 0;
-        if last && !self.wound_up && self.backlog.is_empty() && self.next_arrival().is_none_or(|it| it > now)
+        if last
+            && !self.wound_up
+            && self.backlog.is_empty()
+            && self.next_arrival().is_none_or(|it| it.at > now)
         {
             self.wound_up = true;
             for i in 0..self.clients.len() as u32 {
                 let state = self.clients[i as usize].state;
-                let waits = matches!(state, State::Idle | State::Thinking | State::Offline);
+                let waits = matches!(state, State::Idle | State::Thinking | State::Offline | State::Absent);
                 let logs_in = matches!(state, State::Connecting | State::LoggingIn);
                 if waits || (logs_in && self.clients[i as usize].tx.is_none()) {
                     self.finish_client(i);
@@ -479,6 +502,9 @@ impl<R: Recorder> Shard<R> {
 
     /// A moment that client `i` waited for has come.
     fn alarm(&mut self, now: Nanos, i: u32) {
+        if now < self.clients[i as usize].wakes {
+            return;
+        }
         match self.clients[i as usize].state {
             State::Offline => self.offline.push_back(i),
             State::Thinking => self.become_idle(now, i),
@@ -491,6 +517,7 @@ impl<R: Recorder> Shard<R> {
     }
 
     fn wake_at(&mut self, at: Nanos, i: u32) {
+        self.clients[i as usize].wakes = at;
         self.timers.push(Reverse((at, i)));
     }
 
@@ -500,6 +527,11 @@ impl<R: Recorder> Shard<R> {
             self.todo.push_back(i);
         }
         client.todo |= what;
+    }
+
+    /// Clients have a session with PostgreSQL from one transaction to the next.
+    fn has_sessions(&self) -> bool {
+        self.work.postgres.is_some() && !self.work.plan.reconnect
     }
 
     fn id(&self, i: u32) -> ClientId {
@@ -538,6 +570,9 @@ fn client(work: &Workload, number: u32, other: &mut Prng) -> Client {
         prepared: vec![false; work.statements].into(),
         parsing: VecDeque::new(),
         begun: 0,
+        began: Nanos::ZERO,
+        leaving: false,
+        wakes: Nanos::ZERO,
         tx: None,
         columns: Vec::new(),
         rows: 0,

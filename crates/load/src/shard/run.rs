@@ -1,8 +1,9 @@
 //! How does a client get through its script?
 
 use super::client::{State, Transaction, todo};
-use super::{Abort, ConnId, Said, Shard};
+use super::{Abort, ConnId, Due, Said, Shard};
 use crate::recorder::Recorder;
+use crate::schedule::pause;
 use crate::script::{Kind, Value, Written, command_line, whole_answer};
 use model::{Code, Nanos, Outcome, Record, Schedule, ScriptId};
 use std::sync::Arc;
@@ -20,16 +21,16 @@ pub(super) enum Cause {
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Client `i` begins a transaction that was due at `intended`. False if there is no row for it: then nothing more begins,
+    /// Client `i` begins a transaction that was due. False if there is no row for it: then nothing more begins,
     /// and an arrival of the open model is recorded as dropped.
-    pub(super) fn begin_transaction(&mut self, now: Nanos, i: u32, intended: Nanos, cause: Cause) -> bool {
-        let script = self.work.choose(&mut self.choices);
+    pub(super) fn begin_transaction(&mut self, now: Nanos, i: u32, due: Due, cause: Cause) -> bool {
+        let (ScriptId(script), intended) = (self.script_of(due), due.at);
         let client = &mut self.clients[i as usize];
         let mut row = None;
         if let Some(draw) = &self.work.script(script).draw {
             let Some(n) = self.work.feed(draw).draw(&mut client.rng) else {
                 let feed = draw.feed;
-                self.exhausted(now, intended, script, feed, cause);
+                self.exhausted(now, intended, ScriptId(script), feed, cause);
                 return false;
             };
             self.work.fill(draw, n, &mut client.variables);
@@ -41,6 +42,7 @@ impl<R: Recorder> Shard<R> {
             Cause::Ready => {}
         }
         client.begun += 1;
+        client.began = now;
         self.recorder.begun();
         client.tx = Some(Transaction {
             script,
@@ -69,7 +71,7 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// A feed has no row left.
-    fn exhausted(&mut self, now: Nanos, intended: Nanos, script: u16, feed: u16, cause: Cause) {
+    fn exhausted(&mut self, now: Nanos, intended: Nanos, script: ScriptId, feed: u16, cause: Cause) {
         if cause != Cause::Ready {
             self.drop_script(now, intended, script);
         }
@@ -250,13 +252,21 @@ impl<R: Recorder> Shard<R> {
             self.hang_up(i);
         }
         let client = &mut self.clients[i as usize];
-        match self.work.plan.schedule {
-            Schedule::Closed { think } if think > Nanos::ZERO => {
+        if client.leaving {
+            return self.depart(i);
+        }
+        let think = match &self.work.plan.schedule {
+            Schedule::Closed { think } => *think,
+            Schedule::Users(it) => pause(&it.think, &mut client.rng),
+            Schedule::Open { .. } | Schedule::Streams(_) => Nanos::ZERO,
+        };
+        match self.closed {
+            true if think > Nanos::ZERO => {
                 client.state = State::Thinking;
                 self.wake_at(now + think, i);
             }
             // A server that is down is not to be asked without a pause; in an open model arrivals are the pause.
-            Schedule::Closed { .. } if client.refusals > 0 => {
+            true if client.refusals > 0 => {
                 client.state = State::Thinking;
                 let pause = self.pause(i);
                 self.wake_at(now + pause, i);

@@ -1,0 +1,124 @@
+//! Which of several schedules brings the next arrival?
+
+use super::Arrivals;
+use model::{Nanos, Schedule, ScriptId, Stream};
+
+/// One thread's share of all arrivals of a schedule, in the order of time; of those at one moment, in the order in which
+/// their streams are named. Nothing is allocated after `new`.
+#[derive(Clone, Debug)]
+pub struct Streams {
+    each: Box<[(Arrivals, Option<ScriptId>)]>,
+    /// Which of them is next.
+    next: usize,
+}
+
+impl Streams {
+    /// The share of thread `part.0` of `part.1`; `None` where arrivals are not scheduled. All threads together take the
+    /// same arrivals for every number of them. `seed`: as in [`Arrivals::new`].
+    pub fn new(schedule: &Schedule, seed: u64, part: (u16, u16)) -> Option<Streams> {
+        let (k, threads) = (u32::from(part.0), u32::from(part.1));
+        let arrivals = |n: usize, it: &Stream| {
+            // Not all first arrivals are the same thread's; and no two streams draw the same gaps.
+            let thread = (k as usize + n) % threads as usize;
+            let seed = seed.wrapping_add((n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            (Arrivals::new(&it.curve, it.spacing, seed, (thread as u32, threads)), it.script)
+        };
+        let each: Vec<_> = match schedule {
+            Schedule::Closed { .. } | Schedule::Users(_) => return None,
+            Schedule::Open { curve, spacing } => {
+                vec![(Arrivals::new(curve, *spacing, seed, (k, threads)), None)]
+            }
+            Schedule::Streams(streams) => streams.iter().enumerate().map(|(n, it)| arrivals(n, it)).collect(),
+        };
+        let mut all = Streams { each: each.into(), next: 0 };
+        all.look();
+        Some(all)
+    }
+
+    /// When the next arrival is due, since the schedule's begin, and whose it is, unless that is drawn by weight; `None`
+    /// after the last.
+    #[inline]
+    pub fn peek(&self) -> Option<(Nanos, Option<ScriptId>)> {
+        let (arrivals, script) = self.each.get(self.next)?;
+        arrivals.peek().map(|at| (at, *script))
+    }
+
+    /// Takes the next arrival.
+    #[inline]
+    pub fn pop(&mut self) {
+        if let Some((arrivals, _)) = self.each.get_mut(self.next) {
+            arrivals.pop();
+        }
+        if self.each.len() > 1 {
+            self.look();
+        }
+    }
+
+    fn look(&mut self) {
+        let due = |it: &(Arrivals, Option<ScriptId>)| it.0.peek().unwrap_or(Nanos::MAX);
+        self.next = (0..self.each.len()).min_by_key(|&n| due(&self.each[n])).unwrap_or(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Curve, PerSecond, Spacing};
+    use proptest::prelude::*;
+
+    fn stream(rate: f64, secs: u64, spacing: Spacing, script: Option<u16>) -> Stream {
+        let lasting = Nanos::from_secs(secs);
+        let curve = Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), lasting };
+        Stream { curve, spacing, script: script.map(ScriptId) }
+    }
+
+    fn all(schedule: &Schedule, threads: u16) -> Vec<(Nanos, Option<ScriptId>)> {
+        let mut all = Vec::new();
+        for k in 0..threads {
+            let mut streams = Streams::new(schedule, 3, (k, threads)).expect("arrivals are scheduled");
+            let mut last = Nanos::ZERO;
+            while let Some(due) = streams.peek() {
+                assert!(due.0 >= last, "they are in the order of time");
+                last = due.0;
+                all.push(due);
+                streams.pop();
+            }
+            streams.pop();
+        }
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn each_operation_has_its_arrivals() {
+        // The profile of ten, ten, six, five, one, one and one per second, three times.
+        let rates = [10, 10, 6, 5, 1, 1, 1];
+        let streams =
+            rates.iter().zip(0..).map(|(it, n)| stream(f64::from(3 * it), 60, Spacing::Even, Some(n)));
+        let all = all(&Schedule::Streams(streams.collect()), 2);
+        for (n, rate) in (0..).zip(rates) {
+            let own = all.iter().filter(|it| it.1 == Some(ScriptId(n))).count();
+            assert_eq!(own, 60 * 3 * rate as usize, "operation {n}");
+        }
+    }
+
+    #[test]
+    fn the_union_is_the_same_for_every_number_of_threads() {
+        let one = (0.0_f64..40.0, 0_u64..4, any::<bool>(), proptest::option::of(0_u16..5));
+        proptest!(|(streams in proptest::collection::vec(one, 0..6), threads in 2_u16..9)| {
+            let spacing = |even| if even { Spacing::Even } else { Spacing::Poisson };
+            let streams = streams.into_iter().map(|(rate, secs, even, script)| stream(rate, secs, spacing(even), script));
+            let schedule = Schedule::Streams(streams.collect());
+            prop_assert_eq!(all(&schedule, threads), all(&schedule, 1));
+        });
+    }
+
+    #[test]
+    fn streams_do_not_share_their_chance() {
+        let alike = Schedule::Streams(vec![stream(100.0, 10, Spacing::Poisson, None); 2]);
+        let mut moments: Vec<Nanos> = all(&alike, 1).into_iter().map(|it| it.0).collect();
+        let count = moments.len();
+        moments.dedup();
+        assert_eq!(moments.len(), count);
+    }
+}

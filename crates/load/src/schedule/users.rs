@@ -1,0 +1,192 @@
+//! Who is there at a time, and how long does a user pause?
+
+use crate::random::Prng;
+use model::plan::{Stage, Think};
+use model::{Nanos, PerSecond};
+
+/// A user comes or leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Since the first stage's begin.
+    pub at: Nanos,
+    /// Counted from 0.
+    pub user: u32,
+    pub comes: bool,
+}
+
+/// Every coming and leaving, in the order of time.
+///
+/// In each stage the n-th who comes or leaves (from 0) does it n / `spawn_rate` after the stage's begin, as long as the
+/// stage lasts; the next stage begins with who is there then. Who came last leaves first.
+pub fn turns(stages: &[Stage]) -> Vec<Turn> {
+    let (mut all, mut there, mut begin) = (Vec::new(), 0, Nanos::ZERO);
+    for stage in stages {
+        let end = begin + stage.lasting;
+        for n in 0_u32.. {
+            let after = stage.spawn_rate.map_or(0.0, |rate| f64::from(n) / rate);
+            let at = begin + Nanos((after * 1e9 + 0.5) as u64);
+            if there == stage.users || at >= end {
+                break;
+            }
+            let comes = there < stage.users;
+            let user = if comes { there } else { there - 1 };
+            there = if comes { there + 1 } else { there - 1 };
+            all.push(Turn { at, user, comes });
+        }
+        begin = end;
+    }
+    all
+}
+
+/// How long this time.
+#[inline]
+pub fn pause(think: &Think, chance: &mut Prng) -> Nanos {
+    match think {
+        Think::Constant(it) => *it,
+        // 1 − u lies within (0, 1].
+        Think::Exponential { mean } => Nanos((mean.0 as f64 * -(1.0 - chance.f64()).ln()) as u64),
+        Think::LogNormal { median, sigma } => {
+            // Box and Muller's way to a normally distributed number.
+            let radius = (-2.0 * (1.0 - chance.f64()).ln()).sqrt();
+            let normal = radius * (std::f64::consts::TAU * chance.f64()).cos();
+            Nanos((median.0 as f64 * (sigma * normal).exp()) as u64)
+        }
+    }
+}
+
+/// A bound on what one thread begins in a second.
+///
+/// Thread k of T may begin at k, k+T, k+2T, … times the interval of all threads together: each has its share, and none
+/// knows of the others. A turn that was not taken keeps for one start, so that whoever is a little late loses nothing: in
+/// any stretch of time no more begin than rate × time + 2 for each thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Cap {
+    /// Nanoseconds since the window's begin; the integers among doubles suffice for a hundred days.
+    next: f64,
+    interval: f64,
+}
+
+impl Cap {
+    /// The share of thread `part.0` of `part.1` of a rate above 0.
+    pub fn new(rate: PerSecond, part: (u16, u16)) -> Cap {
+        let each = 1e9 / rate.0;
+        Cap { next: each * f64::from(part.0), interval: each * f64::from(part.1) }
+    }
+
+    /// When the next may begin, since the window's begin.
+    pub fn next(&self) -> Nanos {
+        Nanos(self.next.ceil() as u64)
+    }
+
+    /// Whether one may begin at `now`, since the window's begin: it has, then.
+    #[inline]
+    pub fn take(&mut self, now: Nanos) -> bool {
+        let may = now >= self.next();
+        if may {
+            self.next = (self.next + self.interval).max(now.0 as f64);
+        }
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn stage(users: u32, spawn_rate: Option<f64>, secs: u64) -> Stage {
+        Stage { users, spawn_rate, lasting: Nanos::from_secs(secs) }
+    }
+
+    /// How many are there at each of these seconds.
+    fn there(stages: &[Stage], seconds: &[f64]) -> Vec<usize> {
+        let turns = turns(stages);
+        let by = |at: f64| turns.iter().filter(move |it| it.at.as_secs_f64() <= at);
+        let count = |&at: &f64| by(at).filter(|it| it.comes).count() - by(at).filter(|it| !it.comes).count();
+        seconds.iter().map(count).collect()
+    }
+
+    #[test]
+    fn users_come_and_leave_by_stages() {
+        let rows: [(&[Stage], &[(f64, usize)]); 6] = [
+            (
+                &[stage(1000, Some(50.0), 90)],
+                &[(0.0, 1), (1.0, 51), (10.0, 501), (19.98, 1000), (89.0, 1000)],
+            ),
+            (&[stage(3, None, 1)], &[(0.0, 3), (0.9, 3)]),
+            // The second begins with what the first came to.
+            (
+                &[stage(10, Some(1.0), 5), stage(100, Some(10.0), 5), stage(20, Some(10.0), 60)],
+                &[(0.0, 1), (4.0, 5), (5.0, 6), (6.0, 16), (9.9, 55), (10.0, 54), (13.4, 20), (50.0, 20)],
+            ),
+            (&[stage(4, None, 1), stage(0, None, 1), stage(2, None, 1)], &[(0.5, 4), (1.0, 0), (2.0, 2)]),
+            (&[stage(5, Some(0.5), 3)], &[(0.0, 1), (1.9, 1), (2.0, 2), (3.0, 2)]),
+            (&[stage(5, Some(1.0), 0)], &[(0.0, 0)]),
+        ];
+        for (stages, expected) in rows {
+            let seconds: Vec<f64> = expected.iter().map(|it| it.0).collect();
+            let users: Vec<usize> = expected.iter().map(|it| it.1).collect();
+            assert_eq!(there(stages, &seconds), users, "{stages:?} at {seconds:?}");
+        }
+    }
+
+    #[test]
+    fn nobody_comes_twice_or_leaves_unseen() {
+        let stage = (0_u32..50, proptest::option::of(0.1_f64..100.0), 0_u64..20);
+        proptest!(|(stages in proptest::collection::vec(stage, 0..6))| {
+            let stages: Vec<Stage> = stages.into_iter().map(|(users, rate, secs)| self::stage(users, rate, secs)).collect();
+            let lasting = stages.iter().map(|it| it.lasting.0).sum();
+            let (mut there, mut last) = (0, Nanos::ZERO);
+            for it in turns(&stages) {
+                prop_assert!(it.at >= last && it.at < Nanos(lasting));
+                // Users 0 to `there` - 1 are there, and no others.
+                prop_assert_eq!(it.user, if it.comes { there } else { there - 1 });
+                there = if it.comes { there + 1 } else { there - 1 };
+                last = it.at;
+            }
+        });
+    }
+
+    #[test]
+    fn pauses_have_their_distribution() {
+        let ms = |it: u64| Nanos::from_millis(it);
+        let sorted = |think: &Think| {
+            let mut chance = Prng::seeded(5);
+            let mut all: Vec<f64> = (0..100_000).map(|_| pause(think, &mut chance).as_millis_f64()).collect();
+            all.sort_by(f64::total_cmp);
+            all
+        };
+        let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
+        let check = |what: &str, is: f64, expected: f64| {
+            assert!((is / expected - 1.0).abs() < 0.015, "{what}: {is}, expected {expected}");
+        };
+        assert!(sorted(&Think::Constant(ms(7))).iter().all(|it| *it == 7.0));
+        let exponential = sorted(&Think::Exponential { mean: ms(100) });
+        check("mean", mean(&exponential), 100.0);
+        check("p90", exponential[90_000], 100.0 * 10_f64.ln());
+        let normal = sorted(&Think::LogNormal { median: ms(100), sigma: 0.5 });
+        check("median", normal[50_000], 100.0);
+        check("mean", mean(&normal), 100.0 * (0.5_f64 * 0.5 / 2.0).exp());
+        check("one deviation", normal[84_134], 100.0 * 0.5_f64.exp());
+    }
+
+    #[test]
+    fn a_cap_holds_for_all_threads_together() {
+        for threads in [1_u16, 2, 5] {
+            let mut caps: Vec<Cap> = (0..threads).map(|k| Cap::new(PerSecond(300.0), (k, threads))).collect();
+            let mut begun = 0;
+            // Asked all the time, a third of a millisecond late on average.
+            for now in (0..10_000_000_000).step_by(666_667) {
+                begun += caps.iter_mut().filter_map(|it| it.take(Nanos(now)).then_some(())).count();
+            }
+            assert!((2_999..=3_000).contains(&begun), "{begun} with {threads} threads");
+        }
+        // After a pause one start is owed, not all of them.
+        let mut cap = Cap::new(PerSecond(10.0), (0, 1));
+        let taken = |cap: &mut Cap, at: u64| (0..100).filter(|_| cap.take(Nanos::from_millis(at))).count();
+        assert_eq!(
+            (taken(&mut cap, 0), taken(&mut cap, 99), taken(&mut cap, 5_000), taken(&mut cap, 5_001)),
+            (1, 0, 2, 0)
+        );
+    }
+}

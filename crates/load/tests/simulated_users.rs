@@ -1,0 +1,235 @@
+//! Users in simulated time: who is there, at which pace, and under which cap.
+
+use load::random::{Prng, Seeds};
+use load::script::{Head, Maker, Mode, Program};
+use load::sim::{Service as Serving, World, drive};
+use load::{Initial, Plan, Postgres, Recorder, Seeding, Service, Shard, Workload};
+use model::plan::{Expect, Stage, Step, Think};
+use model::{Curve, Nanos, Outcome, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, Users};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use wire::pg::{Login, Transport};
+
+fn stage(users: u32, spawn_rate: Option<f64>, secs: u64) -> Stage {
+    Stage { users, spawn_rate, lasting: Nanos::from_secs(secs) }
+}
+
+fn users(stages: &[Stage], think: Think) -> Users {
+    Users { stages: stages.to_vec(), think, pacing: None, rate_max: None }
+}
+
+/// Scripts that ask PostgreSQL, one by weight.
+fn scripts(weights: &[u32]) -> Program {
+    let mut maker = Maker::new(Mode::Simple, &[]);
+    for (n, &weight) in weights.iter().enumerate() {
+        maker.pgbench(&Head { name: &format!("s{n}"), weight, draws: None }, "SELECT 1;", false);
+    }
+    maker.finish().expect("they are right")
+}
+
+fn request() -> Program {
+    let step = Step {
+        name: None,
+        method: "GET".to_owned(),
+        target: "/${client_id}".to_owned(),
+        headers: Vec::new(),
+        body: None,
+        captures: Vec::new(),
+        expect: Expect::default(),
+    };
+    let mut maker = Maker::new(Mode::Simple, &["client_id"]);
+    maker.http(&Head { name: "get", weight: 1, draws: None }, 0, &[], &[step]);
+    maker.finish().expect("it is right")
+}
+
+fn plan(program: Program, clients: u32, threads: u16, schedule: Schedule) -> Plan {
+    let mut seeds = Seeds::new(7);
+    let clients_rng: Vec<Prng> = (0..clients).map(|_| seeds.client()).collect();
+    let variables = program.slot("client_id").map(|slot| (slot, Initial::Client)).into_iter().collect();
+    Plan {
+        program,
+        mode: Mode::Simple,
+        schedule,
+        duration: None,
+        transactions: None,
+        clients,
+        threads,
+        max_tries: 1,
+        latency_limit: None,
+        backlog_max: 1_000_000,
+        drain: Nanos::from_secs(100),
+        reconnect: false,
+        connecting_max: 1000,
+        connect_timeout: Nanos::from_secs(10),
+        timeout: None,
+        verbose: false,
+        statements: false,
+        seeds: Seeding {
+            clients: clients_rng,
+            choices: (0..threads).map(|_| seeds.thread().choose).collect(),
+            arrivals: 7,
+            other: 7,
+            variables,
+        },
+    }
+}
+
+/// What a thread tells: its records, and where its window lies.
+#[derive(Debug, Default)]
+struct All {
+    records: Vec<Record>,
+    begins: Nanos,
+    ends: Nanos,
+    connected: usize,
+}
+
+impl Recorder for All {
+    fn record(&mut self, it: &Record) {
+        self.records.push(*it);
+    }
+
+    fn connected(&mut self, _: Nanos) {
+        self.connected += 1;
+    }
+
+    fn window(&mut self, begins: Nanos, ends: Nanos) {
+        (self.begins, self.ends) = (begins, ends);
+    }
+}
+
+/// All threads' records in the order of their starts, those since the window's begin.
+fn run(plan: Plan, world: &World) -> All {
+    let threads = plan.threads;
+    let http = plan.program.slot("client_id").is_some();
+    let postgres = Postgres { login: Arc::new(Login::new("me", "db")), transport: Transport::Unix };
+    let services = vec![Service::plain("sim")];
+    let work = Arc::new(Workload::of(plan, (!http).then_some(postgres), services));
+    let shards = (0..threads).map(|k| Shard::new(work.clone(), k, All::default())).collect();
+    let mut all = All::default();
+    for it in drive(shards, world).into_iter().map(|it| it.recorder) {
+        (all.begins, all.ends) = (it.begins, it.ends);
+        all.connected += it.connected;
+        all.records.extend(it.records);
+    }
+    all.records.sort_by_key(|it| (it.started, it.client));
+    all
+}
+
+/// Users who finished a transaction that began in each whole second of the window.
+fn seen(all: &All, seconds: u64) -> Vec<usize> {
+    let second = |it: &Record| (it.started - all.begins).0 / 1_000_000_000;
+    let users =
+        |n| all.records.iter().filter(|it| second(it) == n).map(|it| it.client).collect::<BTreeSet<_>>();
+    (0..seconds).map(|n| users(n).len()).collect()
+}
+
+/// Serves everybody at once, in 10 ms.
+fn world() -> World {
+    World { servers: 1_000, service: Serving::Constant(Nanos::from_millis(10)), ..World::default() }
+}
+
+#[test]
+fn as_many_as_the_stages_say_are_there() {
+    let stages = [stage(40, Some(10.0), 6), stage(10, Some(10.0), 5), stage(0, None, 2), stage(5, None, 2)];
+    // So many begin in each second: those who come within it, and those who leave within it, are seen in it, too.
+    let expected = [10, 20, 30, 40, 40, 40, 39, 29, 19, 10, 10, 0, 0, 5, 5];
+    for threads in [1, 3] {
+        for (program, connections) in [(scripts(&[1]), 45), (request(), 45)] {
+            let schedule = Schedule::Users(users(&stages, Think::Constant(Nanos::from_millis(90))));
+            let all = run(plan(program, 40, threads, schedule), &world());
+            assert_eq!(seen(&all, 15), expected, "{threads} threads");
+            assert!(all.records.iter().all(|it| it.outcome == Outcome::Ok && it.finished <= all.ends));
+            assert_eq!(all.connected, connections, "each has a connection while he is there");
+        }
+    }
+}
+
+#[test]
+fn throughput_is_what_users_and_their_pauses_allow() {
+    let think = |it| users(&[stage(50, None, 20)], it);
+    let half = Nanos::from_millis(490);
+    for (what, users, expected, tolerance) in [
+        ("constant", think(Think::Constant(half)), 50.0 * 2.0 * 20.0, 0.0),
+        // Everybody begins at once: by renewal theory that is (1 + variance ÷ mean²) / 2 more for each. Three deviations.
+        ("exponential", think(Think::Exponential { mean: half }), 2_049.0, 130.0),
+        // Its mean is the median × e^(σ²/2).
+        ("log-normal", think(Think::LogNormal { median: Nanos(432_421_970), sigma: 0.5 }), 2_032.0, 70.0),
+        ("pacing", Users { pacing: Some(half + half), ..think(Think::NONE) }, 50.0 * 21.0, 0.0),
+        // The longer of both waits.
+        (
+            "both",
+            Users { pacing: Some(Nanos::from_millis(100)), ..think(Think::Constant(half)) },
+            2_000.0,
+            0.0,
+        ),
+        ("a cap", Users { rate_max: Some(PerSecond(300.0)), ..think(Think::NONE) }, 6_000.0, 0.0),
+        (
+            "a cap that is too high",
+            Users { rate_max: Some(PerSecond(9_000.0)), ..think(Think::NONE) },
+            100_000.0,
+            0.0,
+        ),
+    ] {
+        for threads in [1, 4] {
+            let all = run(plan(scripts(&[1]), 50, threads, Schedule::Users(users.clone())), &world());
+            let count = all.records.len() as f64;
+            assert!((count - expected).abs() <= tolerance, "{what}, {threads} threads: {count}");
+            let responses = all.records.iter().map(Record::response);
+            assert!(responses.max() <= Some(Nanos::from_millis(10)), "counted from the actual begin");
+        }
+    }
+}
+
+#[test]
+fn a_cap_is_held_in_every_second_and_takes_everybody_in_turn() {
+    let users = Users { rate_max: Some(PerSecond(100.0)), ..users(&[stage(30, None, 10)], Think::NONE) };
+    // Nothing is served for three seconds: what was not begun then is not made up for.
+    let freezes = vec![(Nanos::from_secs(3), Nanos::from_secs(6))];
+    let world = World { freezes, ..world() };
+    let all = run(plan(scripts(&[1]), 30, 2, Schedule::Users(users)), &world);
+    let starts: Vec<Nanos> = all.records.iter().map(|it| it.started).collect();
+    for (n, &from) in starts.iter().enumerate() {
+        let within = starts[n..].iter().take_while(|it| **it < from + Nanos::from_secs(1)).count();
+        assert!(within <= 100 + 2 * 2, "{within} within a second");
+    }
+    assert!((700..=736).contains(&starts.len()), "{} in seven seconds", starts.len());
+    let count = |client| all.records.iter().filter(|it| it.client.0 == client).count();
+    assert!((0..30).all(|it| (20..=28).contains(&count(it))));
+}
+
+#[test]
+fn an_operation_may_have_its_own_arrivals() {
+    let stream = |rate: f64, script: Option<u16>| Stream {
+        curve: Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), lasting: Nanos::from_secs(10) },
+        spacing: Spacing::Even,
+        script: script.map(ScriptId),
+    };
+    for threads in [1, 3] {
+        let streams = vec![stream(100.0, None), stream(7.0, Some(2)), stream(0.5, Some(3))];
+        let plan = plan(scripts(&[3, 1, 0, 0]), 100, threads, Schedule::Streams(streams));
+        let all = run(plan, &world());
+        let count = |script| all.records.iter().filter(|it| it.script == ScriptId(script)).count();
+        assert_eq!((count(2), count(3), count(0) + count(1)), (70, 5, 1000), "{threads} threads");
+        assert!((690..=810).contains(&count(0)), "{} by weight", count(0));
+        assert!(all.records.iter().all(|it| it.outcome == Outcome::Ok));
+    }
+    // Who cannot be served in time is dropped from its own operation.
+    let plan = Plan {
+        latency_limit: Some(Nanos::from_millis(100)),
+        ..plan(
+            scripts(&[1, 1]),
+            1,
+            1,
+            Schedule::Streams(vec![stream(100.0, Some(0)), stream(100.0, Some(1))]),
+        )
+    };
+    let all = run(plan, &world());
+    let count = |script, dropped| {
+        let wanted =
+            |it: &&Record| it.script == ScriptId(script) && (it.outcome == Outcome::Dropped) == dropped;
+        all.records.iter().filter(wanted).count()
+    };
+    assert_eq!(count(0, false) + count(0, true), 1000);
+    assert_eq!(count(1, false) + count(1, true), 1000);
+    assert!(count(0, true) + count(1, true) > 900);
+}
