@@ -101,10 +101,10 @@ export class List {
             { "data-name": run.name },
             el("td", { class: "tick" }, tick, el("span", { class: "order" })),
             el("th", { scope: "row" }, el("a", { href: `/runs/${encodeURIComponent(run.name)}` }, run.name), el("span", { class: "of" }, run.experiment)),
-            el("td", {}, ...told(run.tone, say), run.headline),
+            el("td", { class: "headline" }, el("div", { title: run.headline }, ...told(run.tone, say), run.headline)),
             el("td", { class: `state ${run.state}` }, run.state_text),
             el("td", { class: "nowrap" }, run.begun),
-            ...[run.cells, run.trials].map((it) => el("td", { class: "numeric" }, String(it ?? "–"))),
+            ...[run.cells, run.trials].map((it) => el("td", { class: "numeric extent" }, String(it ?? "–"))),
             el("td", { class: "numeric" }, run.size_text),
         );
     }

@@ -27,6 +27,8 @@ export interface Group {
 
 /** Pixels between the cursor and a mark that it points at. */
 const NEAR = 6;
+/** Pixels beside a chart, the same for all so that their moments stand below each other: for the widest label, `512 МиБ/с`. */
+const AXIS = 74;
 /** More marks than this are not drawn from top to bottom. */
 const CROWD = 16;
 
@@ -212,7 +214,7 @@ export class Plot {
                     values: (_, splits) => splits.map((it) => numbers.moment(it, this.group.span()[1])),
                 },
                 {
-                    scale: "y", font, stroke: ink, grid: { ...lines, filter: (_, splits) => (view.logarithmic ? splits.map(rough) : splits) }, ticks: { show: false }, size: width < 480 ? 58 : 70, gap: 6, space: 34,
+                    scale: "y", font, stroke: ink, grid: { ...lines, filter: (_, splits) => (view.logarithmic ? splits.map(rough) : splits) }, ticks: { show: false }, size: AXIS, gap: 6, space: 34,
                     ...(space ? { incrs: space } : {}),
                     values: (_, splits, __, ___, step) => numbers.ticks(view.unit, splits, step, view.logarithmic),
                 },

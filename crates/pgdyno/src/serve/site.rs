@@ -278,7 +278,7 @@ fn index(it: &dyn Lang) -> usize {
 
 /// A run as the list shows it.
 fn row(it: &Listed, answer: Option<&Line>, lang: &dyn Lang) -> Value {
-    let size = runs::size(it.bytes);
+    let size = lang.bytes(it.bytes as f64);
     match &it.content {
         Ok(content) => {
             let state = stands(&content.state);
