@@ -232,6 +232,14 @@ pub enum Content {
     Pgbench {
         scale: u32,
     },
+    /// `delivery.send` and `delivery.receive`: offices all over Russia. Above 0; at 1 there are 160 million receivers.
+    Delivery {
+        scale: f64,
+    },
+    /// `social.users`, who all have one password.
+    Users {
+        users: u64,
+    },
     /// `book.bookv2`: books by author and name, without an index on either.
     Books {
         rows: u64,

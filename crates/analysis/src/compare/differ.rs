@@ -286,6 +286,8 @@ impl Lines {
                 push("profiles.per_user", per_user.to_string());
             }
             Content::Pgbench { scale } => push("pgbench.scale", scale.to_string()),
+            Content::Delivery { scale } => push("delivery.scale", scale.to_string()),
+            Content::Users { users } => push("users.users", users.to_string()),
             Content::Books { rows } => push("books.rows", rows.to_string()),
             Content::Declared(tables) => {
                 for table in tables {

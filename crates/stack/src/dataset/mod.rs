@@ -4,8 +4,10 @@ pub mod books;
 mod chance;
 mod copy;
 mod declared;
+pub mod delivery;
 mod english;
 mod generator;
+mod geography;
 mod load;
 mod mark;
 mod moment;
@@ -15,6 +17,7 @@ pub mod profiles;
 mod sheet;
 pub mod tickets;
 mod titles;
+pub mod users;
 mod zipf;
 
 pub use load::{bare_copy, load};
@@ -110,6 +113,11 @@ pub fn rows(content: &Content) -> u64 {
         Content::Tickets { rows } => *rows,
         Content::Profiles { users, per_user } => users.saturating_mul(*per_user),
         Content::Pgbench { scale } => u64::from(*scale) * 100_011,
+        &Content::Delivery { scale } => {
+            let it = delivery::Delivery { scale, seed: 0 };
+            it.senders() + it.receivers()
+        }
+        Content::Users { users } => *users,
         Content::Books { rows } => *rows,
         Content::Declared(tables) => tables.iter().map(|it| it.rows).sum(),
     }
@@ -131,6 +139,8 @@ fn sheets(dataset: &Dataset) -> Result<Vec<Sheet>, Error> {
             vec![profiles::Profiles { users, per_user, seed }.sheet()]
         }
         Content::Pgbench { scale } => pgbench::Pgbench { scale: *scale, ..Default::default() }.sheets(),
+        &Content::Delivery { scale } => delivery::Delivery { scale, seed }.sheets(),
+        Content::Users { users } => vec![users::Users { users: *users, seed }.sheet()],
         Content::Books { rows } => vec![books::Books { rows: *rows, seed }.sheet()],
         Content::Declared(tables) => declared::sheets(tables, seed).map_err(Error::Unfit)?,
     })

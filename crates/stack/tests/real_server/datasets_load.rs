@@ -92,6 +92,9 @@ fn every_content_is_loaded_the_same_by_one_and_by_three() {
             vec!["pgbench_accounts", "pgbench_branches", "pgbench_tellers", "pgbench_history"],
             100_011,
         ),
+        (Content::Books { rows: 20_000 }, vec!["book.bookv2"], 20_000),
+        (Content::Users { users: 20_000 }, vec!["social.users"], 20_000),
+        (Content::Delivery { scale: 0.0002 }, vec!["delivery.send", "delivery.receive"], 35_200),
         (declared(), vec!["\"Shop\".goods", "bare"], 30_010),
     ];
     for (content, tables, rows) in contents {

@@ -278,6 +278,10 @@ impl PageWords for En {
                 format!("profiles, {} users with {} each", number(*users), number(*per_user))
             }
             Content::Pgbench { scale } => format!("pgbench's tables, scale {}", number((*scale).into())),
+            Content::Delivery { scale } => {
+                format!("delivery.send and delivery.receive, scale {}", EN.plain(*scale))
+            }
+            Content::Users { users } => format!("social.users, {} users", number(*users)),
             Content::Books { rows } => format!("book.bookv2, {} rows", number(*rows)),
             Content::Declared(tables) => tables
                 .iter()

@@ -298,6 +298,13 @@ impl PageWords for Ru {
             Content::Pgbench { scale } => {
                 format!("таблицы pgbench, масштаб {}", RU.count((*scale).into()))
             }
+            Content::Delivery { scale } => {
+                format!("delivery.send и delivery.receive, масштаб {}", RU.plain(*scale))
+            }
+            Content::Users { users } => {
+                let of = counted(*users, "пользователь", "пользователя", "пользователей");
+                format!("social.users, {of}")
+            }
             Content::Books { rows: n } => format!("book.bookv2, {}", rows(*n)),
             Content::Declared(tables) => tables
                 .iter()

@@ -1,0 +1,316 @@
+//! What stands in `delivery.send` and `delivery.receive`?
+//!
+//! Two wide tables, made out of many for one question: which offices near a buyer can be sent to from an office near the
+//! seller, and in which tariff zone are they? A tag stands for a provider's offices of one place of departure. Each office
+//! that takes parcels has a tag; each office that hands them out has a row for every tag of its provider.
+//!
+//! Source of the shape: 400,000 senders and 160 million receivers, from which both dimensions shrink alike.
+
+use super::chance::{Chance, salt};
+use super::geography::{CITIES, Point, city, distance, near, write_degrees};
+use super::sheet::{Form, Sheet};
+use super::{decimal, moment};
+use std::sync::Arc;
+
+/// The tables to be made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delivery {
+    /// Above 0; at 1 there are 160 million receivers.
+    pub scale: f64,
+    pub seed: u64,
+}
+
+/// What a provider takes at most, and how it delivers.
+struct Provider {
+    limits: Limits,
+    /// Of a hundred offices that hand parcels out.
+    lockers: u64,
+    km_a_day: f64,
+}
+
+/// Grams, millimetres, roubles.
+#[derive(Clone, Copy)]
+struct Limits {
+    weight: u64,
+    height: u64,
+    length: u64,
+    width: u64,
+    cost: u64,
+}
+
+/// Tags of a provider at scale 1; at another one with its square root, as the number of offices.
+const ORIGINS: f64 = 1000.0;
+/// Kilometres from the place of departure, up to which a tariff zone reaches.
+const ZONES: [f64; 6] = [50.0, 300.0, 700.0, 1500.0, 3000.0, 5000.0];
+const DAY: i64 = 86_400;
+/// 2019-01-01, when the oldest of the senders began.
+const BEGINNING: i64 = 17_897 * DAY;
+/// 2100-01-01: those that have not ended.
+const END: i64 = 47_482 * DAY;
+
+/// What does not depend on the row.
+struct Country {
+    /// The city of each place of departure; the same for all providers.
+    origins: Vec<usize>,
+    /// The places of departure of each city that has any.
+    of_city: Vec<Vec<u64>>,
+    /// Kilometres, by two cities.
+    distances: Vec<[f64; CITIES.len()]>,
+}
+
+impl Delivery {
+    /// Offices that take parcels: 400,000, but below a scale of 0.025 so many that there are ten receivers for each.
+    pub fn senders(self) -> u64 {
+        ((400_000.0 * (self.scale * 40.0).min(1.0)).round() as u64).max(1)
+    }
+
+    pub fn receivers(self) -> u64 {
+        ((160e6 * self.scale).round() as u64).max(1)
+    }
+
+    pub(super) fn sheets(self) -> Vec<Sheet> {
+        let country = Arc::new(Country::new(((ORIGINS * self.scale.sqrt()).round() as usize).max(1)));
+        let columns =
+            "max_weight int, max_height int, max_length int, max_width int, max_declared_cost bigint";
+        let sheet = |name: &str, rows, columns: String, write, index: &str| Sheet {
+            schema: Some("delivery".to_owned()),
+            name: name.to_owned(),
+            rows,
+            create: format!("create table delivery.{name}({columns})"),
+            form: Form::Text,
+            write,
+            after: vec![format!("create index {name}_idx on delivery.{name}({index})")],
+        };
+        let (here, there) = (Arc::clone(&country), country);
+        vec![
+            sheet(
+                "send",
+                self.senders(),
+                format!(
+                    "provider smallint, tariff_id int, tag_from_id int, lat float8, lon float8, \
+                     active_from timestamptz, active_until timestamptz, {columns}"
+                ),
+                Box::new(move |row, out: &mut Vec<u8>| self.sender(&here, row, out)),
+                "lon, lat, active_from, active_until",
+            ),
+            sheet(
+                "receive",
+                self.receivers(),
+                format!(
+                    "terminal_id int, tag_from_id int, lat float8, lon float8, tariff_zone_id int, \
+                     min_term smallint, max_term smallint, {columns}"
+                ),
+                Box::new(move |row, out: &mut Vec<u8>| self.receiver(&there, row, out)),
+                "tag_from_id, lon, lat",
+            ),
+        ]
+    }
+
+    fn sender(self, country: &Country, row: u64, out: &mut Vec<u8>) {
+        let mut chance = Chance::of(salt(self.seed, &["send"]), row);
+        let provider = row % PROVIDERS.len() as u64;
+        let place = city(&mut chance, country.of_city.len());
+        let origins = &country.of_city[place];
+        let origin = origins[chance.below(origins.len() as u64) as usize];
+        let point = near(&CITIES[place], &mut chance);
+        decimal(out, provider + 1);
+        tab(out, (provider + 1) * 10 + chance.below(3));
+        tab(out, tag(origin, provider));
+        write_point(point, out);
+        let from = BEGINNING + chance.below(2000) as i64 * DAY;
+        // One in twenty has ended, a year or two ago.
+        let ended = chance.below(20) == 0;
+        let until = if ended { from + (30 + chance.below(370) as i64) * DAY } else { END };
+        for moment in [from, until] {
+            out.push(b'\t');
+            moment::write(moment, out);
+        }
+        PROVIDERS[provider as usize].limits.write(out);
+        out.push(b'\n');
+    }
+
+    /// Office after office, each with all tags, as the table grows when a provider opens one.
+    fn receiver(self, country: &Country, row: u64, out: &mut Vec<u8>) {
+        let providers = PROVIDERS.len() as u64;
+        let tags = country.origins.len() as u64 * providers;
+        let (number, office) = (row % tags, row / tags);
+        let (provider, origin) = (number % providers, number / providers);
+        let its = &PROVIDERS[provider as usize];
+        // The office is the same in all its rows.
+        let mut chance = Chance::of(salt(self.seed, &["receive"]), office * providers + provider);
+        let place = city(&mut chance, CITIES.len());
+        let point = near(&CITIES[place], &mut chance);
+        let limits = if chance.below(100) < its.lockers { its.limits.of_locker() } else { its.limits };
+        let km = country.distances[country.origins[origin as usize]][place];
+        decimal(out, office * providers + provider + 1);
+        tab(out, tag(origin, provider));
+        write_point(point, out);
+        tab(out, ZONES.iter().filter(|it| km > **it).count() as u64);
+        let least = 1 + (km / its.km_a_day) as u64;
+        tab(out, least);
+        tab(out, least + 1 + chance.below(3));
+        limits.write(out);
+        out.push(b'\n');
+    }
+}
+
+impl Country {
+    /// So many places of departure: one in each of the larger cities, and where there are more of them, further ones by
+    /// how many people live there.
+    fn new(origins: usize) -> Country {
+        let mut people = 0;
+        let until = CITIES.each_ref().map(|it| {
+            people += u64::from(it.people);
+            people
+        });
+        let more = origins.saturating_sub(CITIES.len()) as u64;
+        let evenly = (0..more).map(|it| (2 * it + 1) * people / (2 * more));
+        let shared = evenly.map(|it| until.iter().position(|until| it < *until).expect("below their sum"));
+        let origins: Vec<usize> = (0..origins.min(CITIES.len())).chain(shared).collect();
+        let mut of_city = vec![Vec::new(); origins.len().min(CITIES.len())];
+        origins.iter().enumerate().for_each(|(origin, city)| of_city[*city].push(origin as u64));
+        let from = |a| std::array::from_fn(|b| distance(&CITIES[a], &CITIES[b]));
+        Country { origins, of_city, distances: (0..CITIES.len()).map(from).collect() }
+    }
+}
+
+impl Limits {
+    const fn new(weight: u64, [height, length, width]: [u64; 3], cost: u64) -> Limits {
+        Limits { weight, height, length, width, cost }
+    }
+
+    /// What fits into a box.
+    fn of_locker(self) -> Limits {
+        Limits {
+            weight: self.weight.min(15_000),
+            height: self.height.min(360),
+            length: self.length.min(600),
+            width: self.width.min(380),
+            cost: self.cost.min(100_000),
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        [self.weight, self.height, self.length, self.width, self.cost]
+            .into_iter()
+            .for_each(|it| tab(out, it));
+    }
+}
+
+fn tag(origin: u64, provider: u64) -> u64 {
+    origin * PROVIDERS.len() as u64 + provider + 1
+}
+
+fn tab(out: &mut Vec<u8>, number: u64) {
+    out.push(b'\t');
+    decimal(out, number);
+}
+
+fn write_point(it: Point, out: &mut Vec<u8>) {
+    for degrees in [it.lat, it.lon] {
+        out.push(b'\t');
+        write_degrees(degrees, out);
+    }
+}
+
+const fn provider(limits: Limits, lockers: u64, km_a_day: f64) -> Provider {
+    Provider { limits, lockers, km_a_day }
+}
+
+/// Invented ones, as different as real ones are: post, couriers, shops, lockers, freight.
+static PROVIDERS: [Provider; 8] = [
+    provider(Limits::new(20_000, [600, 1000, 600], 500_000), 0, 400.0),
+    provider(Limits::new(30_000, [800, 1500, 800], 1_000_000), 20, 700.0),
+    provider(Limits::new(25_000, [700, 1200, 700], 300_000), 40, 600.0),
+    provider(Limits::new(15_000, [360, 600, 380], 100_000), 100, 550.0),
+    provider(Limits::new(31_500, [1000, 1800, 1000], 500_000), 10, 650.0),
+    provider(Limits::new(10_000, [400, 600, 400], 50_000), 70, 500.0),
+    provider(Limits::new(50_000, [1200, 2000, 1200], 2_000_000), 0, 800.0),
+    provider(Limits::new(18_000, [500, 900, 500], 250_000), 50, 450.0),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn rows(scale: f64, table: usize) -> Vec<Vec<String>> {
+        let sheet = &Delivery { scale, seed: 42 }.sheets()[table];
+        let row = |row| {
+            let mut out = Vec::new();
+            (sheet.write)(row, &mut out);
+            let text = String::from_utf8(out).unwrap();
+            text.strip_suffix('\n').unwrap().split('\t').map(str::to_owned).collect()
+        };
+        (0..sheet.rows).map(row).collect()
+    }
+
+    #[test]
+    fn sizes() {
+        let check = |scale: f64, senders: u64, receivers: u64| {
+            let it = Delivery { scale, seed: 1 };
+            assert_eq!((it.senders(), it.receivers()), (senders, receivers), "{scale}");
+        };
+        check(1.0, 400_000, 160_000_000);
+        check(0.025, 400_000, 4_000_000);
+        check(0.001, 16_000, 160_000);
+        check(1e-9, 1, 1);
+    }
+
+    #[test]
+    fn first_rows() {
+        assert_eq!(
+            rows(0.0001, 0)[0].join(" | "),
+            "1 | 12 | 41 | 56.477403 | 44.035927 | 2020-06-05 00:00:00+00 | 2100-01-01 00:00:00+00 | 20000 | 600 | 1000 | 600 | 500000"
+        );
+        assert_eq!(
+            rows(0.0001, 1)[9].join(" | "),
+            "2 | 10 | 56.131313 | 40.369494 | 3 | 2 | 4 | 30000 | 800 | 1500 | 800 | 1000000"
+        );
+        assert_eq!(moment::parse("2019-01-01"), Some(BEGINNING));
+        assert_eq!(moment::parse("2100-01-01"), Some(END));
+    }
+
+    #[test]
+    fn every_tag_leads_somewhere_and_zones_grow_with_distance() {
+        let (send, receive) = (rows(0.0005, 0), rows(0.0005, 1));
+        let tags =
+            |rows: &[Vec<String>], at: usize| rows.iter().map(|it| it[at].clone()).collect::<HashSet<_>>();
+        let (from, to) = (tags(&send, 2), tags(&receive, 1));
+        assert!(from.is_subset(&to), "senders have tags that no receiver has");
+        assert_eq!(to.len(), 22 * PROVIDERS.len());
+        assert_eq!(tags(&send, 0).len(), PROVIDERS.len());
+        // An office is where it is, whatever the tag.
+        let places: HashSet<(&String, &String, &String)> =
+            receive.iter().map(|it| (&it[0], &it[2], &it[3])).collect();
+        assert_eq!(places.len(), tags(&receive, 0).len());
+        // The first place of departure is Moscow: what lies within a degree of it is of the first two zones.
+        for it in receive.iter().filter(|it| it[1].parse::<usize>().unwrap() <= PROVIDERS.len()) {
+            let of = |at: usize| it[at].parse::<f64>().unwrap();
+            let near = (of(2) - CITIES[0].lat).abs() < 0.5 && (of(3) - CITIES[0].lon).abs() < 0.8;
+            let far = of(3) > 100.0;
+            assert!(!near || of(4) <= 1.0, "{it:?}");
+            assert!(!far || of(4) >= 5.0, "{it:?}");
+            assert!(of(5) >= 1.0 && of(6) > of(5), "{it:?}");
+        }
+        let ended = send.iter().filter(|it| !it[6].starts_with("2100")).count();
+        assert!((send.len() / 30..send.len() / 13).contains(&ended), "{ended} of {}", send.len());
+        assert!(
+            send.iter().all(|it| it[5] < it[6] && (it[6].as_str() < "2026" || it[6].starts_with("2100"))),
+            "{:?}",
+            send[0]
+        );
+    }
+
+    #[test]
+    fn places_of_departure_follow_people() {
+        for origins in [1, 10, 84, 158, 1000] {
+            let it = Country::new(origins);
+            assert_eq!(it.origins.len(), origins);
+            assert!(it.of_city.iter().all(|it| !it.is_empty()), "{origins}");
+            assert!(it.of_city.windows(2).all(|it| it[0].len() + 1 >= it[1].len()), "{origins}");
+        }
+        let moscow = Country::new(1000).of_city[0].len();
+        assert!((180..200).contains(&moscow), "nearly a fifth: {moscow}");
+    }
+}
