@@ -111,6 +111,9 @@ fn kind(schema: &Json) -> Option<String> {
     if let Some(unit) = schema.get(unit::KEY).and_then(Json::as_str) {
         return Some(unit::describe(unit).to_owned());
     }
+    if schema.get(json::KEY).is_some() {
+        return Some("a value, which is sent as JSON".to_owned());
+    }
     let word = match types(schema).into_iter().find(|it| *it != "null")? {
         "object" => "a mapping (key: value)",
         "array" => "a list",

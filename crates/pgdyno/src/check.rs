@@ -2,6 +2,7 @@
 
 mod feeds;
 mod grammars;
+mod words;
 
 use crate::mistakes;
 use crate::voice::plain;
@@ -108,15 +109,9 @@ pub fn overview(plan: &Plan) -> String {
         };
         let _ = writeln!(out, "{label:10}{chain}{cells}");
     }
-    let mut loads: Vec<String> = Vec::new();
-    it.cells.iter().map(|cell| load_words(&cell.setup)).for_each(|it| {
-        if !loads.contains(&it) {
-            loads.push(it);
-        }
-    });
-    for (i, load) in loads.iter().enumerate() {
-        let _ = writeln!(out, "{:10}{load}", if i == 0 { "load" } else { "" });
-    }
+    section(&mut out, "mix", it.cells.iter().flat_map(|cell| words::mix(&cell.setup)));
+    section(&mut out, "feeds", it.cells.iter().flat_map(|cell| cell.setup.feeds.iter().map(words::feed)));
+    section(&mut out, "load", it.cells.iter().map(|cell| load_words(&cell.setup)));
     let trials = it.cells.len() * it.repeat as usize;
     let _ = writeln!(
         out,
@@ -138,6 +133,17 @@ pub fn overview(plan: &Plan) -> String {
         let _ = writeln!(out, "{:10}{remark}", "note");
     }
     out
+}
+
+/// Lines under a label, each once.
+fn section(out: &mut String, label: &str, lines: impl Iterator<Item = String>) {
+    let mut all: Vec<String> = Vec::new();
+    for line in lines {
+        if !all.contains(&line) {
+            let _ = writeln!(out, "{:10}{line}", if all.is_empty() { label } else { "" });
+            all.push(line);
+        }
+    }
 }
 
 /// What is most likely not meant, and where a stop rule means something else than it does to Yandex.Tank: each once, with
@@ -193,10 +199,7 @@ fn node_words(node: &Node) -> String {
         Kind::HaProxy(it) => {
             ("HAProxy".to_owned(), it.maxconn.map(|it| format!("maxconn {it}")).into_iter().collect())
         }
-        Kind::Service(it) => {
-            let copies = (it.copies > 1).then(|| format!("{} copies", it.copies));
-            (it.url.clone().unwrap_or_else(|| node.name.clone()), copies.into_iter().collect())
-        }
+        Kind::Service(it) => words::service(it, &node.name),
         Kind::Attached(_) => (format!("{} (attached)", node.name), Vec::new()),
     };
     let facts: Vec<String> = facts.into_iter().chain(limits(&node.limits)).collect();

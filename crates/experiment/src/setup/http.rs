@@ -13,7 +13,7 @@ use model::plan::{Body, CaptureFrom, Expect, Step};
 /// Nobody reads more.
 const MAX_STEPS: usize = 100;
 /// What every run knows.
-pub(super) const PREDEFINED: [&str; 4] = ["client_id", "default_seed", "random_seed", "rows"];
+pub(super) const PREDEFINED: [&str; 3] = ["client_id", "default_seed", "random_seed"];
 
 /// Headers that are written when a request is.
 const OURS: [&str; 4] = ["Host", "Content-Length", "Transfer-Encoding", "Connection"];

@@ -61,7 +61,8 @@ impl Maker<'_> {
             self.guarded(&guard, &mut asked);
         }
         let Asked { load, lasting, .. } = asked;
-        let context = Context { stack: &stack, feeds: &known, mode: load.query_mode };
+        let context =
+            Context { stack: &stack, feeds: &known, has_rows: dataset.is_some(), mode: load.query_mode };
         let operations = self.operations(file.operations.0, &mix, &context);
         for feed in feeds.iter().filter(|it| !operations.iter().any(|of| of.feed.as_ref() == Some(&it.name)))
         {

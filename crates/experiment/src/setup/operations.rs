@@ -21,6 +21,8 @@ const MAX_OPERATIONS: usize = 128;
 pub struct Context<'a> {
     pub stack: &'a Stack,
     pub feeds: &'a [Known],
+    /// `rows` is known: how many the dataset has.
+    pub has_rows: bool,
     pub mode: QueryMode,
 }
 
@@ -93,6 +95,9 @@ impl Maker<'_> {
         self.reachable(&path, is_http || it.ammo.is_some(), !works.is_empty(), context);
         let feed = self.feed_of(&path, &it, context);
         let mut variables = Variables::default();
+        if context.has_rows {
+            variables.add("rows");
+        }
         if let Some(known) = &feed {
             variables.open = known.columns.is_none();
             known.columns.iter().flatten().for_each(|it| variables.add(it));

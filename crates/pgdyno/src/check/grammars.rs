@@ -76,7 +76,11 @@ fn regex(text: &str) -> Judged {
     text.parse::<Pattern>().map(|_| ()).map_err(|told| {
         let why = told.strip_prefix(&format!("\"{text}\" is no ")).unwrap_or(&told);
         let (found, instead) = why.rsplit_once("; ").unwrap_or((why, "write another"));
-        vec![Complaint { at: 0..text.len(), found: format!("this is no {found}"), instead: instead.to_owned() }]
+        vec![Complaint {
+            at: 0..text.len(),
+            found: format!("this is no {found}"),
+            instead: instead.to_owned(),
+        }]
     })
 }
 

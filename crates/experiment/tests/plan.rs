@@ -1,0 +1,195 @@
+//! What does a file with HTTP operations, feeds and users become?
+
+use experiment::{Course, Grammars, Place, Request, read};
+use model::Nanos;
+use model::plan::{Entrance, Experiment, FeedForm, LoadModel, Setup, Think, Work};
+use std::path::Path;
+
+const SERVICE: &str = "stack: { service: { url: \"http://127.0.0.1:1\" } }\n";
+const CLOSED: &str = "load: { model: closed, clients: 8, duration: 10s }\n";
+
+/// Each schedule lasts ten seconds, at five per second; `shop` is on another machine.
+fn experiment(text: &str) -> (Experiment, Vec<Nanos>, Vec<String>) {
+    let place = |text: &str| Place {
+        address: "shop:80".to_owned(),
+        entrance: Entrance::Tcp,
+        near: !text.contains("shop"),
+        target: "/".to_owned(),
+    };
+    let grammars = Grammars {
+        schedule: &|_| Ok(Course { lasting: Nanos::from_secs(10), most: 5.0 }),
+        script: &|_, _| Ok(()),
+        url: &|text| Ok(place(text)),
+        regex: &|_| Ok(()),
+        rule: &|_, _| Ok(()),
+        objective: &|_, _| Ok(()),
+    };
+    let request = Request {
+        path: Path::new("there/book.yaml"),
+        text,
+        sets: &[],
+        quick: false,
+        grammars,
+        read: &|_| Ok(String::new()),
+        columns: &|_, _, given| Ok(given.map_or(vec!["author".to_owned()], <[String]>::to_vec)),
+        form: &|name| name.contains("csv").then_some(FeedForm::Csv),
+    };
+    let plan = read(&request).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes}"));
+    (plan.experiment, plan.lasting, plan.remarks)
+}
+
+fn setup(text: &str) -> Setup {
+    experiment(text).0.cells.remove(0).setup
+}
+
+/// What an operation asks, in lines.
+#[track_caller]
+fn asks(operation: &str, expected: &str) {
+    let feeds = "feeds: { books: { file: a.csv } }\n";
+    let setup = setup(&format!("{SERVICE}{CLOSED}{feeds}operations: {{ a: {operation} }}\n"));
+    assert_eq!(setup.operations[0].text(), expected, "{operation}");
+}
+
+#[test]
+fn requests() {
+    asks("{ get: /books }", "GET /books");
+    asks("{ head: / }", "HEAD /");
+    asks("{ delete: \"/books?a=${author}\", feed: books }", "DELETE /books?a=${author}");
+    asks(
+        "{ get: /b, query: { page: 1, q: \"a b&${client_id}$$\" } }",
+        "GET /b?page=1&q=a%20b%26${client_id}%24",
+    );
+    asks("{ get: \"/b?x=1\", query: { \"ж\": \"\" } }", "GET /b?x=1&%D0%B6=");
+    asks("{ post: /, headers: { X-A: 5, B: \" on \" } }", "POST /\nX-A: 5\nB: on");
+    asks(
+        "{ put: /, feed: books, json: { a: \"${author}\", price: 100, of: [x, ~, 1.5] } }",
+        "PUT /\n{\"a\":\"${author}\",\"price\":100,\"of\":[\"x\",null,1.5]}",
+    );
+    asks(
+        "{ post: /, set: { n: \"random(1, 5)\" }, json: '{\"n\": ${n}}' }",
+        "\\set n random(1, 5)\n\nPOST /\n{\"n\": ${n}}",
+    );
+    asks("{ patch: /, form: { a: b c, d: 1 } }", "PATCH /\na=b c\nd=1");
+    asks("{ post: /, body: \"line\\nline\" }", "POST /\nline\nline");
+    asks("{ steps: [{ get: /a, capture: { t: { json: /t } } }, { get: \"/${t}\" }] }", "GET /a\n\nGET /${t}");
+}
+
+#[test]
+fn answers() {
+    let steps = |operation: &str| {
+        let setup = setup(&format!("{SERVICE}{CLOSED}operations: {{ a: {operation} }}\n"));
+        let Work::Http(steps) = setup.operations[0].work.clone() else { panic!("{setup:?}") };
+        steps
+    };
+    for (expect, expected) in [
+        ("{}", &[][..]),
+        ("{ status: 201 }", &[(201, 201)]),
+        ("{ status: 2xx }", &[(200, 299)]),
+        ("{ status: 200-204 }", &[(200, 204)]),
+        ("{ status: [200, 404, 5XX] }", &[(200, 200), (404, 404), (500, 599)]),
+    ] {
+        let steps = steps(&format!("{{ get: /, expect: {expect} }}"));
+        assert_eq!(steps[0].expect.status, expected, "{expect}");
+    }
+    let steps = steps(
+        "{ get: /, expect: { contains: ok }, capture: { a: { header: Location }, b: { regex: x(.) } } }",
+    );
+    assert_eq!(steps[0].expect.contains.as_deref(), Some("ok"));
+    let captures: Vec<String> = steps[0].captures.iter().map(|it| format!("{} {:?}", it.0, it.1)).collect();
+    assert_eq!(captures, ["a Header(\"Location\")", "b Regex(\"x(.)\")"]);
+}
+
+#[test]
+fn how_operations_share_the_load() {
+    let check = |operations: &str, load: &str, expected: &str| {
+        let (experiment, lasting, _) =
+            experiment(&format!("{SERVICE}operations: {operations}\nload: {load}\n"));
+        let setup = &experiment.cells[0].setup;
+        let weights: Vec<String> = setup.operations.iter().map(|it| it.weight.to_string()).collect();
+        let schedule = match &setup.load.model {
+            LoadModel::Open { schedule, .. } => schedule.clone(),
+            model => format!("{}", model.clients()),
+        };
+        let seconds = lasting[0].as_secs_f64();
+        assert_eq!(format!("{} {schedule} {seconds}s", weights.join(":")), expected, "{operations} {load}");
+    };
+    let rates = "{ a: { rate: 10, get: / }, b: { rate: 2.5, get: / } }";
+    check(rates, "{ model: open, duration: 60s, max_in_flight: 1 }", "4:1 const(12.5, 60s) 60s");
+    check(
+        rates,
+        "{ model: open, duration: 60s, max_in_flight: 1, coefficient: 3 }",
+        "4:1 const(37.5, 60s) 60s",
+    );
+    check(rates, "{ model: open, schedule: x, max_in_flight: 1, warmup: 2s }", "4:1 x 12s");
+    check(rates, CLOSED.trim_start_matches("load: "), "4:1 8 10s");
+    let own = "{ a: { weight: 3, get: / }, b: { schedule: y, get: / } }";
+    check(own, "{ model: open, schedule: x, max_in_flight: 1 }", "3:0 x 10s");
+    check("{ b: { schedule: y, get: / } }", "{ model: open, max_in_flight: 1 }", "0 const(0, 10s) 10s");
+}
+
+#[test]
+fn users() {
+    let check = |load: &str, expected: &LoadModel, duration: u64| {
+        let setup = setup(&format!(
+            "{SERVICE}operations: {{ a: {{ get: / }} }}\nload: {{ model: closed, {load} }}\n"
+        ));
+        assert_eq!(setup.load.model, *expected, "{load}");
+        assert_eq!(setup.load.duration, Some(Nanos::from_secs(duration)), "{load}");
+    };
+    let stage = |users, spawn_rate, seconds| model::plan::Stage {
+        users,
+        spawn_rate,
+        lasting: Nanos::from_secs(seconds),
+    };
+    let second = Nanos::from_secs(1);
+    let plain = LoadModel::Closed { clients: 8, think: second };
+    check("clients: 8, duration: 9s, think: 1s", &plain, 9);
+    // What one stage of users says, clients say too.
+    check("users: [{ users: 8, for: 9s }], think: 1s", &plain, 9);
+    let users = |stages, think, pacing, rate_max| LoadModel::Users { stages, think, pacing, rate_max };
+    check(
+        "users: [{ users: 1000, spawn_rate: 50, for: 90s }, { users: 10, for: 5s }]",
+        &users(vec![stage(1000, Some(50.0), 90), stage(10, None, 5)], Think::NONE, None, None),
+        95,
+    );
+    check(
+        "clients: 8, duration: 9s, think: exponential(1s), pacing: 1s",
+        &users(vec![stage(8, None, 9)], Think::Exponential { mean: second }, Some(second), None),
+        9,
+    );
+    check(
+        "clients: 8, duration: 9s, think: \"lognormal(1s, 0.5)\", max_rate: 500",
+        &users(vec![stage(8, None, 9)], Think::LogNormal { median: second, sigma: 0.5 }, None, Some(500.0)),
+        9,
+    );
+}
+
+#[test]
+fn services() {
+    let command = "[bin/shop, ../x.jar, ./y, z/w, -v]";
+    let text = format!(
+        "stack: {{ service: {{ command: {command} }}, postgres: {{}} }}\noperations: {{ a: {{ get: / }} }}\n{CLOSED}"
+    );
+    let setup = setup(&text);
+    let model::plan::Kind::Service(it) = &setup.stack.nodes[0].kind else { panic!("{setup:?}") };
+    assert_eq!(it.command, ["there/bin/shop", "there/../x.jar", "there/./y", "z/w", "-v"]);
+    assert_eq!((it.copies, it.ready.as_str(), it.url.as_deref()), (1, "/health", None));
+    // A closed load of somebody else's machine has a cap, whether or not it was asked for.
+    let far =
+        "stack: { service: { url: \"http://shop\", allow: \"SHOP:80\" } }\noperations: { a: { get: / } }\n";
+    let (experiment, ..) = experiment(&format!("{far}{CLOSED}"));
+    let LoadModel::Users { rate_max, stages, .. } = &experiment.cells[0].setup.load.model else { panic!() };
+    assert_eq!((*rate_max, stages[0].users), (Some(1000.0), 8));
+}
+
+#[test]
+fn remarks() {
+    let text = "feeds: { spare: { sql: SELECT 1 } }\nstack: { service: { url: \"http://127.0.0.1:1\" }, \
+                postgres: { attach: \"postgres://h/d\" } }\n\
+                operations: { a: { steps: [{ get: /, capture: { t: { json: /t }, u: { json: \"\" } } }, { get: \"/${u}\" }] } }\n";
+    let (.., remarks) = experiment(&format!("{text}{CLOSED}matrix: {{ load.clients: [1, 2] }}\n"));
+    assert_eq!(
+        remarks,
+        ["`a` captures `t`, and no step uses it", "no operation draws from the feed `spare`"]
+    );
+}

@@ -1,0 +1,98 @@
+//! What do operations, feeds and a service say in words?
+
+use model::plan::{
+    CaptureFrom, Feed, FeedForm, FeedOrder, FeedSource, Operation, Service, Setup, Step, Work,
+};
+use std::path::Path;
+
+/// `by_author, 10/s: GET /books?author=${author}, of books`; nothing of a setup whose operations are scripts and no more.
+pub fn mix(setup: &Setup) -> Vec<String> {
+    let plain = |it: &Operation| {
+        matches!(it.work, Work::Script { .. })
+            && it.feed.is_none()
+            && it.rate.is_none()
+            && it.schedule.is_none()
+    };
+    if setup.operations.iter().all(plain) {
+        return Vec::new();
+    }
+    let line = |it: &Operation| {
+        let share = match (&it.schedule, it.rate) {
+            (Some(schedule), _) => schedule.clone(),
+            (None, Some(rate)) => format!("{rate}/s"),
+            (None, None) => format!("×{}", it.weight),
+        };
+        let of = it.feed.as_ref().filter(|_| it.work != Work::Ammo);
+        let feed = of.map_or(String::new(), |it| format!(", of {it}"));
+        format!("{}, {share}: {}{feed}", it.name, work(&it.work, it.feed.as_deref()))
+    };
+    setup.operations.iter().map(line).collect()
+}
+
+fn work(it: &Work, feed: Option<&str>) -> String {
+    match it {
+        Work::Script { origin: Some(origin), .. } => format!("script {}", origin.display()),
+        Work::Script { origin: None, text } => {
+            let line = text.lines().find(|it| !it.trim_start().starts_with('\\')).unwrap_or_default().trim();
+            let short: String = line.chars().take(60).collect();
+            if short.len() < line.len() { format!("{short}…") } else { short }
+        }
+        Work::Http(steps) => steps.iter().map(step).collect::<Vec<_>>().join(", then "),
+        Work::Ammo => format!("requests of {}", feed.unwrap_or_default()),
+    }
+}
+
+/// `POST /login → token by /token`.
+fn step(it: &Step) -> String {
+    let capture = |(name, from): &(String, CaptureFrom)| match from {
+        CaptureFrom::Json(at) => format!("{name} by {at}"),
+        CaptureFrom::Header(at) => format!("{name} by the header {at}"),
+        CaptureFrom::Regex(at) => format!("{name} by {at}"),
+    };
+    let captures: Vec<String> = it.captures.iter().map(capture).collect();
+    let gives = if captures.is_empty() { String::new() } else { format!(" → {}", captures.join(", ")) };
+    format!("{} {}{gives}", it.method, it.target)
+}
+
+/// `books: books.csv.gz (CSV), zipfian(1.2), of book.bookv2.author`.
+pub fn feed(it: &Feed) -> String {
+    let source = match &it.source {
+        FeedSource::File { path, form } => {
+            let form = match form {
+                FeedForm::Csv => "CSV",
+                FeedForm::Tsv => "TSV",
+                FeedForm::JsonLines => "JSON lines",
+                FeedForm::Uri => "requests: uri",
+                FeedForm::UriPost => "requests: uripost",
+                FeedForm::Raw => "requests: raw",
+                FeedForm::Access => "requests: access log",
+            };
+            format!("{} ({form})", path.display())
+        }
+        FeedSource::Query(_) => "a query".to_owned(),
+        FeedSource::Rows(rows) => format!("{} row{}", rows.len(), super::plural(rows.len())),
+    };
+    let order = match it.order {
+        FeedOrder::Sequential => "sequential".to_owned(),
+        FeedOrder::Shuffled => "shuffled".to_owned(),
+        FeedOrder::Random => "random".to_owned(),
+        FeedOrder::Zipfian { s } => format!("zipfian({s})"),
+        FeedOrder::Once => "each once".to_owned(),
+    };
+    let of = it.of.as_ref().map_or(String::new(), |it| format!(", of {it}"));
+    format!("{}: {source}, {order}{of}", it.name)
+}
+
+/// What it is, and facts about it.
+pub fn service(it: &Service, name: &str) -> (String, Vec<String>) {
+    match &it.url {
+        Some(url) => (format!("{url} (attached)"), Vec::new()),
+        None => {
+            let program = it.command.first().map(Path::new).and_then(Path::file_name);
+            let mut facts: Vec<String> = program.map(|it| it.display().to_string()).into_iter().collect();
+            facts.extend((it.copies > 1).then(|| format!("{} copies", it.copies)));
+            facts.extend(it.env.iter().map(|(name, value)| format!("{name}={value}")));
+            (name.to_owned(), facts)
+        }
+    }
+}
