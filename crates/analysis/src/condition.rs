@@ -21,13 +21,16 @@ fn of_state(state: &str) -> Option<&'static str> {
 }
 
 /// Linux's numbers, of errors that sockets meet. Source: errno(3), asm-generic/errno.h.
-const ERRNO: [(u16, &str); 15] = [
+const ERRNO: [(u16, &str); 19] = [
     (2, "ENOENT"),
     (11, "EAGAIN"),
     (13, "EACCES"),
     (24, "EMFILE"),
     (32, "EPIPE"),
+    (61, "ENODATA"),
+    (62, "ETIME"),
     (71, "EPROTO"),
+    (74, "EBADMSG"),
     (99, "EADDRNOTAVAIL"),
     (101, "ENETUNREACH"),
     (103, "ECONNABORTED"),
@@ -37,6 +40,7 @@ const ERRNO: [(u16, &str); 15] = [
     (110, "ETIMEDOUT"),
     (111, "ECONNREFUSED"),
     (113, "EHOSTUNREACH"),
+    (129, "EKEYREJECTED"),
 ];
 
 /// By SQLSTATE, ascending. Source: PostgreSQL 15 manual, appendix A "PostgreSQL Error Codes".

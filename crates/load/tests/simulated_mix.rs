@@ -318,7 +318,7 @@ fn mistakes_are_told_all_at_once() {
     maker.http(&head("op"), 0, &sets, &[wrong, step("GET", "/${nobody}${given}")]);
     maker.ammo(&Head { draws: Some((0, &columns)), ..head("ammo") }, 0);
     let told: Vec<String> =
-        maker.finish().expect_err("it is wrong").iter().map(|it| it.to_string()).collect();
+        maker.finish().expect_err("it is wrong").iter().map(ToString::to_string).collect();
     let expected = [
         "op:1: syntax error\n\\set x 1 +\n          ^ error found here\nhint: expected an operand: a number, :variable, function(…), CASE or \"(\", but the line ends here",
         "op:1: invalid variable name: \"1\"\n\\set 1 2\n       ^ error found here\nhint: letters, digits and underscores, not a digit first",

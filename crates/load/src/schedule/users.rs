@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn users_come_and_leave_by_stages() {
-        let rows: [(&[Stage], &[(f64, usize)]); 6] = [
+        type Row<'a> = (&'a [Stage], &'a [(f64, usize)]);
+        let rows: [Row<'_>; 6] = [
             (
                 &[stage(1000, Some(50.0), 90)],
                 &[(0.0, 1), (1.0, 51), (10.0, 501), (19.98, 1000), (89.0, 1000)],

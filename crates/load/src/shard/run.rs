@@ -63,9 +63,9 @@ impl<R: Recorder> Shard<R> {
         });
         let logs_in = self.work.plan.reconnect && self.work.postgres.is_some();
         if logs_in {
-            self.connect(now, i)
+            self.connect(now, i);
         } else {
-            self.run(now, i)
+            self.run(now, i);
         }
         true
     }
