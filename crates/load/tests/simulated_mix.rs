@@ -3,12 +3,14 @@
 use load::feed::{Feed, Order};
 use load::random::Seeds;
 use load::script::{Head, Maker, Mode, Program};
-use load::{Action, Initial, Plan, Said, Seeding, Service, Shard, Workload};
+use load::sim::{World, drive};
+use load::{Action, Initial, Plan, Postgres, Said, Seeding, Service, Shard, Workload};
 use model::plan::{Body, CaptureFrom, Expect, Step};
 use model::rows::{Form, Layout, Rows};
-use model::{Curve, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
+use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use wire::pg::{Login, Transport};
 
 const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
 
@@ -299,6 +301,27 @@ fn the_load_ends_with_the_rows_and_loses_no_arrival() {
     // Two a millisecond are served of the four that come: as many wait as were served.
     assert!((99..=110).contains(&dropped), "{dropped} found no row");
     assert_eq!(told.outcomes.len(), 100 + dropped);
+}
+
+#[test]
+fn another_try_is_with_the_same_row() {
+    let (all, columns) = feed(&("id\n".to_owned() + &"7\n".repeat(90)), Order::Once);
+    let mut maker = Maker::new(Mode::Simple, &[]);
+    // Were the row not copied anew, the second try would compute 1 / 0.
+    let text = "\\set n 1 / (:id - 6)\n\\set id 6\nSELECT :n;\n";
+    maker.pgbench(&Head { draws: Some((0, &columns)), ..head("tries") }, text, false);
+    let program = maker.finish().expect("it is right");
+    let plan = Plan { transactions: None, max_tries: 10, ..plan(program, 3, CLOSED) };
+    let postgres = Postgres { login: Arc::new(Login::new("me", "db")), transport: Transport::Unix };
+    let work = Arc::new(Workload::of(plan, Some(postgres), Vec::new()).with_feeds(vec![all]));
+    let world = World { failing: Some((3, *b"40001")), ..World::default() };
+    let records = drive(vec![Shard::<Vec<Record>>::new(work, 0, Vec::new())], &world).remove(0).recorder;
+    // What fails after the last row was drawn is not tried again: the load has ended.
+    let failed: Vec<Outcome> = records.iter().map(|it| it.outcome).filter(|it| *it != Outcome::Ok).collect();
+    assert!(failed.len() < 3, "{failed:?}");
+    assert!(failed.iter().all(|it| *it == Outcome::Failed(Code::SqlState(*b"40001"))), "{failed:?}");
+    assert_eq!(records.len(), 90, "a row for each transaction, not for each try");
+    assert!(records.iter().any(|it| it.tries > 1));
 }
 
 #[test]

@@ -145,6 +145,19 @@ fn as_many_as_the_stages_say_are_there() {
 }
 
 #[test]
+fn a_run_may_begin_with_nobody() {
+    let schedule = Schedule::Users(users(&[stage(0, None, 1), stage(6, None, 1)], Think::NONE));
+    let of = |schedule| {
+        let plan = plan(request(), 6, 2, schedule);
+        let work = Arc::new(Workload::of(plan, None, vec![Service::plain("sim")]));
+        (0..2).map(|k| Shard::new(work.clone(), k, All::default()).connected_clients()).sum::<u32>()
+    };
+    assert_eq!(of(schedule.clone()), 6, "all who will come, or the run would be given up before it begins");
+    assert_eq!(of(Schedule::Users(users(&[stage(6, Some(1.0), 9)], Think::NONE))), 1, "the first of them");
+    assert_eq!(seen(&run(plan(request(), 6, 2, schedule), &world()), 2), [0, 6]);
+}
+
+#[test]
 fn throughput_is_what_users_and_their_pauses_allow() {
     let think = |it| users(&[stage(50, None, 20)], it);
     let half = Nanos::from_millis(490);

@@ -198,10 +198,12 @@ impl<R: Recorder> Shard<R> {
         (self.clients.len() + self.webs.len()) as u32
     }
 
-    /// Clients with an open session, or that need none.
+    /// Clients with an open session, or that need none; where nobody is there from the beginning, all who will come.
     pub fn connected_clients(&self) -> u32 {
         let needed = self.work.postgres.is_some();
-        self.clients.iter().filter(|it| (it.linked || !needed) && it.state == State::Idle).count() as u32
+        let is_ready = |state| state == State::Idle || (state == State::Absent && self.crowd.comes_later);
+        let counts = |it: &&Client| is_ready(it.state) && (it.linked || !needed || it.state == State::Absent);
+        self.clients.iter().filter(counts).count() as u32
     }
 
     /// Clients that gave up.

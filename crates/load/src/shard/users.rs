@@ -21,6 +21,8 @@ pub(super) struct Crowd {
     ready: VecDeque<u32>,
     /// How many are there from the beginning.
     first: u32,
+    /// In no thread is anybody there from the beginning.
+    pub comes_later: bool,
 }
 
 impl Crowd {
@@ -33,10 +35,13 @@ impl Crowd {
             cap: None,
             ready: VecDeque::new(),
             first: clients,
+            comes_later: false,
         };
         if let Schedule::Users(users) = schedule {
             let (k, threads) = (u32::from(part.0), u32::from(part.1));
-            let own = turns(&users.stages).into_iter().filter(|it| it.user % threads == k);
+            let all = turns(&users.stages);
+            crowd.comes_later = all.first().is_none_or(|it| it.at > Nanos::ZERO);
+            let own = all.into_iter().filter(|it| it.user % threads == k);
             crowd.turns = own.map(|it| Turn { user: it.user / threads, ..it }).collect();
             assert!(crowd.turns.iter().all(|it| it.user < clients), "there is a client for every user");
             crowd.done = crowd.turns.iter().take_while(|it| it.at == Nanos::ZERO && it.comes).count();
