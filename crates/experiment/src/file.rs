@@ -300,6 +300,10 @@ pub enum DatasetName {
     Tickets,
     /// `book.bookv2`: books by author and name, which the service `book` wants; takes `rows`.
     Books,
+    /// `delivery.send` and `delivery.receive`: offices all over Russia, which the service `delivery` wants; takes `scale`.
+    Delivery,
+    /// `social.users`, who all have one password, which the service `social` wants; takes `users`.
+    Users,
     /// A hot table of users' settings; takes `users` and `per_user`.
     Profiles,
     /// pgbench's four tables; takes `scale`.
@@ -326,15 +330,14 @@ pub struct Dataset {
     /// Of tickets, 100000 when left out; of books, 1000000.
     #[schemars(range(min = 1))]
     pub rows: Option<u64>,
-    /// Of profiles; 5 when left out.
+    /// Of profiles, 5 when left out; of users, 100000.
     #[schemars(range(min = 1))]
     pub users: Option<u64>,
     /// Of profiles: rows of each user; 2 when left out.
     #[schemars(range(min = 1))]
     pub per_user: Option<u64>,
-    /// Of pgbench: each 100000 accounts; 1 when left out.
-    #[schemars(range(min = 1, max = 100_000))]
-    pub scale: Option<u32>,
+    /// Of pgbench: each 100000 accounts, 1 when left out; of delivery: each 160 million receivers, 0.025 when left out.
+    pub scale: Option<f64>,
     /// Decides what the rows hold; the experiment's when left out.
     pub seed: Option<u64>,
     /// `warm` when left out.

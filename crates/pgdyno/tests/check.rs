@@ -106,21 +106,29 @@ fn documented_and_shipped_experiments_are_right() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
     let folder = Folder::new("docs");
     fs::write(folder.0.join("transfer.pgbench"), "BEGIN;\nSELECT 1;\nCOMMIT;\n").expect("written");
-    let text = fs::read_to_string(root.join("docs/experiment.md")).expect("it is there");
-    let mut count = 0;
-    for block in text.split("```yaml\n").skip(1) {
-        let block = block.split("```").next().unwrap_or_default();
-        let mut yaml = block.to_owned();
-        for (section, text) in COMMON {
-            if !yaml.lines().any(|it| it.starts_with(section)) {
-                yaml += text;
+    fs::write(folder.0.join("books.csv"), "author,name\nx,y\n").expect("written");
+    fs::write(folder.0.join("access.log"), "127.0.0.1 - - [x] \"GET / HTTP/1.1\" 200 1\n").expect("written");
+    let service =
+        "stack: { service: { url: \"http://[::1]:80\" }, postgres: { attach: \"postgres://h/d\" } }\n";
+    for (page, stack) in [("experiment", COMMON[0].1), ("operations", service)] {
+        let text = fs::read_to_string(root.join(format!("docs/{page}.md"))).expect("it is there");
+        let mut count = 0;
+        for block in text.split("```yaml\n").skip(1) {
+            let block = block.split("```").next().unwrap_or_default();
+            let mut yaml = block.to_owned();
+            for (section, text) in [(COMMON[0].0, stack), COMMON[1], COMMON[2]] {
+                if !yaml.lines().any(|it| it.starts_with(section)) {
+                    yaml += text;
+                }
             }
+            let (status, printed) = check(&folder.0, &yaml, &[]);
+            assert_eq!(status, Some(0), "{page}\n{block}\n{printed}");
+            let noted = printed.contains("\nnote ") && page == "operations";
+            assert!(!noted, "{page}\n{block}\n{printed}");
+            count += 1;
         }
-        let (status, printed) = check(&folder.0, &yaml, &[]);
-        assert_eq!(status, Some(0), "{block}\n{printed}");
-        count += 1;
+        assert!(count > 5, "only {count} examples were found on {page}");
     }
-    assert!(count > 5, "only {count} examples were found");
     for folder in fs::read_dir(root.join("experiments")).expect("experiments are shipped") {
         let folder = folder.expect("readable").path();
         if folder.join("experiment.yaml").exists() {

@@ -517,6 +517,63 @@ mod tests {
     }
 
     #[test]
+    fn users_requests_and_feeds() {
+        let second = Nanos::from_secs(1);
+        let users = |stages: &[(u32, Option<f64>)], think, rate_max| LoadModel::Users {
+            stages: stages
+                .iter()
+                .map(|it| Stage { users: it.0, spawn_rate: it.1, lasting: second })
+                .collect(),
+            think,
+            pacing: None,
+            rate_max,
+        };
+        // The same clients, who only think otherwise.
+        let mut one = experiment(&["direct"], None);
+        one.cells[0].setup.load.model = LoadModel::Closed { clients: 200, think: Nanos::ZERO };
+        let mut other = one.clone();
+        let setup = &mut other.cells[0].setup;
+        setup.load.model = users(&[(200, None)], Think::Exponential { mean: second }, Some(500.0));
+        let stand = Stand { machine: &[], nodes: &[], program: "" };
+        let told = |one: &Experiment, other: &Experiment| {
+            let all = differences((one, stand, 0), (other, stand, 0), &[]);
+            let shown = |it: Option<String>| it.unwrap_or("-".into());
+            all.into_iter()
+                .map(|it| format!("{} {} → {}", it.path, shown(it.base), shown(it.run)))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told(&one, &other), ["load.think 0s → exponential(1s)", "load.max_rate - → 500"]);
+        let setup = &mut other.cells[0].setup;
+        let think = Think::LogNormal { median: second, sigma: 0.5 };
+        setup.load.model = users(&[(10, Some(2.5)), (5, None)], think, None);
+        assert_eq!(
+            told(&one, &other),
+            [
+                "load.clients 200 → -",
+                "load.think 0s → lognormal(1s, 0.5)",
+                "load.users - → 10 at 2.5/s for 1s, 5 for 1s"
+            ]
+        );
+        let mut another = one.clone();
+        let setup = &mut another.cells[0].setup;
+        let of = |order| Feed {
+            name: "books".into(),
+            source: FeedSource::Query("SELECT 1 ".into()),
+            columns: None,
+            order,
+            of: None,
+        };
+        setup.feeds = vec![of(FeedOrder::Sequential)];
+        let mut changed = another.clone();
+        changed.cells[0].setup.feeds = vec![of(FeedOrder::Zipfian { s: 1.2 })];
+        assert_eq!(told(&another, &changed), ["feeds.books.order sequential → zipfian(1.2)"]);
+        assert_eq!(
+            told(&one, &another),
+            ["feeds.books.sql - → SELECT 1", "feeds.books.order - → sequential"]
+        );
+    }
+
+    #[test]
     fn machines_builds_and_what_was_not_applied() {
         check(
             |it, machine, node| {

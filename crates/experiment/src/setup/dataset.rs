@@ -2,51 +2,75 @@
 
 use super::Maker;
 use crate::file::{self, DatasetName};
-use crate::mistake::quote;
+use crate::mistake::{any_of, quote};
 use model::plan::{Cache, Column, Content, Dataset, Generator, Table};
 
 const ROWS: u64 = 100_000;
 const BOOKS: u64 = 1_000_000;
+const SOCIAL: u64 = 100_000;
+/// Four million receivers.
+const DELIVERY: f64 = 0.025;
 const USERS: u64 = 5;
 const PER_USER: u64 = 2;
 const ZIPF: f64 = 1.1;
 
 impl Maker<'_> {
     pub(super) fn dataset(&mut self, it: file::Dataset, seed: u64) -> Dataset {
-        let of = [
-            ("rows", it.rows.is_some(), DatasetName::Tickets, "tickets"),
-            ("users", it.users.is_some(), DatasetName::Profiles, "profiles"),
-            ("per_user", it.per_user.is_some(), DatasetName::Profiles, "profiles"),
-            ("scale", it.scale.is_some(), DatasetName::Pgbench, "pgbench"),
+        use DatasetName::{Books, Delivery, Pgbench, Profiles, Tickets, Users};
+        let of: [(&str, bool, &[(DatasetName, &str)]); 4] = [
+            ("rows", it.rows.is_some(), &[(Tickets, "tickets"), (Books, "books")]),
+            ("users", it.users.is_some(), &[(Profiles, "profiles"), (Users, "users")]),
+            ("per_user", it.per_user.is_some(), &[(Profiles, "profiles")]),
+            ("scale", it.scale.is_some(), &[(Pgbench, "pgbench"), (Delivery, "delivery")]),
         ];
-        let fits = |of: &(&str, bool, DatasetName, &str)| {
-            it.name == Some(of.2) || of.0 == "rows" && it.name == Some(DatasetName::Books)
-        };
-        for (key, _, _, owner) in of.iter().filter(|of| of.1 && !fits(of)) {
+        for (key, _, owners) in of.iter().filter(|of| of.1) {
+            if owners.iter().any(|owner| it.name == Some(owner.0)) {
+                continue;
+            }
+            let names: Vec<&str> = owners.iter().map(|it| it.1).collect();
             let (found, instead) = match it.name {
-                Some(_) => (format!("`{key}` is a size of the dataset {owner}"), "leave it out".to_owned()),
-                None => (format!("`{key}` of a dataset without a name"), format!("add `name: {owner}`")),
+                Some(_) => (
+                    format!("`{key}` is a size of the dataset {}", any_of(&names)),
+                    "leave it out".to_owned(),
+                ),
+                None => (format!("`{key}` of a dataset without a name"), format!("add `name: {}`", names[0])),
             };
             self.tell(&format!("dataset.{key}"), found, instead);
+        }
+        if let Some(scale) = it.scale {
+            let (fits, instead) = match it.name {
+                Some(Delivery) => {
+                    ((1e-6..=100.0).contains(&scale), "write 0.000001 to 100; 0.025 is four million")
+                }
+                _ => (
+                    (1.0..=1e5).contains(&scale) && scale.fract() == 0.0,
+                    "write a whole number up to 100000",
+                ),
+            };
+            if !fits {
+                self.tell("dataset.scale", format!("a scale of {scale}"), instead);
+            }
         }
         if it.name.is_some() && it.tables.is_some() {
             self.tell("dataset.tables", "tables beside a dataset's name", "leave one of them out");
         }
         let content = match (it.name, it.tables) {
             (_, Some(tables)) => Content::Declared(self.tables(tables.0)),
-            (Some(DatasetName::Tickets), _) => Content::Tickets { rows: it.rows.unwrap_or(ROWS) },
-            (Some(DatasetName::Books), _) => Content::Books { rows: it.rows.unwrap_or(BOOKS) },
-            (Some(DatasetName::Profiles), _) => Content::Profiles {
+            (Some(Tickets), _) => Content::Tickets { rows: it.rows.unwrap_or(ROWS) },
+            (Some(Delivery), _) => Content::Delivery { scale: it.scale.unwrap_or(DELIVERY) },
+            (Some(Users), _) => Content::Users { users: it.users.unwrap_or(SOCIAL) },
+            (Some(Books), _) => Content::Books { rows: it.rows.unwrap_or(BOOKS) },
+            (Some(Profiles), _) => Content::Profiles {
                 users: it.users.unwrap_or(USERS),
                 per_user: it.per_user.unwrap_or(PER_USER),
             },
-            (Some(DatasetName::Pgbench), _) => Content::Pgbench { scale: it.scale.unwrap_or(1) },
+            (Some(Pgbench), _) => Content::Pgbench { scale: it.scale.map_or(1, |it| it as u32) },
             (None, None) => {
                 if !of.iter().any(|it| it.1) {
                     self.tell(
                         "dataset",
                         "`dataset` has no `name`",
-                        "add `name: …`, `tickets`, `books`, `profiles` or `pgbench`, or declare `tables`",
+                        "add `name: …`, `tickets`, `books`, `delivery`, `users`, `profiles` or `pgbench`, or declare `tables`",
                     );
                 }
                 Content::Declared(Vec::new())
