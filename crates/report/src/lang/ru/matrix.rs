@@ -68,8 +68,8 @@ fn placement(it: &Placement) -> String {
     match (it.cpu, numbers.as_str()) {
         (None, "") => "любые ядра".to_owned(),
         (None, numbers) => format!("{cores} {numbers}"),
-        (Some(cpu), "") => format!("{} ЦП", RU.plain(cpu)),
-        (Some(cpu), numbers) => format!("{} ЦП {cores} {numbers}", RU.plain(cpu)),
+        (Some(cpu), "") => format!("{}\u{a0}ЦП", RU.plain(cpu)),
+        (Some(cpu), numbers) => format!("{}\u{a0}ЦП {cores} {numbers}", RU.plain(cpu)),
     }
 }
 

@@ -1,0 +1,407 @@
+//! What pages, comparisons, live views and lists of runs say.
+
+use super::*;
+use crate::lang::compare::Comparing;
+use crate::lang::live::Heading;
+use crate::lang::page::{Answer, Goals, Held, Opened, Question, Room, Standing, Term, Trials, Word};
+use crate::lang::serve::Shown;
+use crate::live::{Doing, End, Figures, Finished, Milestone};
+use model::EventKind;
+use model::account::RunState;
+use model::chart::{ChartKind, ChartUnit, TrackKind};
+use model::comparison::{
+    Beside, Blocks, Change, Condition, ConditionUnit, Difference as Differing, Met, Method, Metric, Source,
+    Subject,
+};
+use model::live::{Pool, Second, Used};
+use model::matrix::Against;
+use model::plan::{Cache, Content, Dataset, Limits, Load, LoadModel as Model, Stage, Think};
+
+type Told = Vec<(String, String)>;
+
+/// Everything, each sentence under its name. Unlike other sentences these may end with a stop.
+pub(super) fn said(lang: &dyn Lang) -> Told {
+    [words(lang), page(lang), loads(lang), answers(lang), comparisons(lang), live(lang)].concat()
+}
+
+/// Words that stand alone.
+fn words(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
+    for it in every!(Word: Skip, Contents, Language, Theme, ThemeAuto, ThemeLight, ThemeDark, Print, Good, Doubt, Bad, Baseline, Trial, ZoomOut, ChartHelp, Time, ShowTable, HideTable, MoreRows, Marks, Evidence, Figure, Worse, Same, Better, AllColumns, FewColumns, Copy, Copied, Seconds, Milliseconds, Microseconds, Bytes, Kibibytes, Mebibytes, Gibibytes, Tebibytes, PerSecond, Thousand, Million, Live, Connecting, Lost, Ended, Stop, StopSure, StopNo, Stopping, StopFailed, NoScript, CannotUnpack, LeftOut)
+    {
+        tell(format!("{it:?}"), lang.word(it));
+    }
+    for it in every!(Term: Goals, Stack, Results, Matrix, Charts, Statements, Findings, Doubts, Stand, Repeat, Load, Window, Operations, Dataset, StopRules, Operation, Total, Offered, Delivered, Goodput, Failed, Dropped, Code, Count, Effect, Statement, Calls, TotalSeconds, MeanMillis, SharePercent, RowsOfStatement, Hit, Read, Node, Version, Program, Entrance, LimitsOfNode, CellsOfNode, Command, File, Generator, Running, OnlyCell, Objectives, Trials)
+    {
+        tell(format!("{it:?}"), lang.term(it));
+    }
+    for it in every!(Comparing: Title, Unlike, Conditions, Figures, Differences, LeftOut, Operation, Figure, Base, Run, Change, Interval, Verdict, Method, All, NoDifference, History, Series, ChangePoints, When, Program, Server, Trials, NothingElse)
+    {
+        tell(format!("{it:?}"), lang.comparing(it));
+    }
+    for it in every!(Shown: Runs, Run, Experiment, State, Begun, Cells, Trials, Size, Headline, Filter, All, Select, Base, Compare, CompareHelp, Reload, None, Token, LogIn, WantsToken, WrongToken, AllRuns, OneFile, Unknown, Ended, Busy, Foreign)
+    {
+        tell(format!("{it:?}"), lang.shown(it));
+    }
+    for it in every!(Heading: Rate, Median, P99, Processors) {
+        tell(format!("{it:?}"), lang.live_heading(it));
+    }
+    for it in every!(ChartKind: Rate, Response, ResponseByOperation, Failures, InFlight, Pooler, Connections, Processors,
+        Disk, Waits, ReplicationLag, SendLag)
+    {
+        tell(format!("{it:?}"), lang.chart(it));
+    }
+    for it in every!(ChartUnit: PerSecond, Seconds, Count, Processors, Bytes, BytesPerSecond) {
+        tell(format!("{it:?}"), lang.axis(it));
+    }
+    for it in every!(EventKind: Deadlock, TooManyConnections, SlowStatement, Fatal, Error, Lifecycle, Other) {
+        tell(format!("{it:?}"), lang.event(it));
+    }
+    for it in every!(Standing: Processor, Pool, Queue) {
+        tell(format!("{it:?}"), lang.standing(it));
+    }
+    for it in states() {
+        tell(format!("{it:?}"), lang.run_state(it));
+    }
+    for it in Metric::ALL {
+        tell(format!("{it:?}"), lang.metric(it));
+        for verdict in every!(Verdict: NoEvidence, Lower, Higher, TooFewRuns) {
+            tell(format!("{it:?} {verdict:?}"), lang.differs(it, verdict));
+        }
+    }
+    for key in [
+        "system",
+        "kernel",
+        "processor",
+        "processors",
+        "memory",
+        "files",
+        "ports",
+        "clock_source",
+        "governor",
+        "cgroups",
+    ] {
+        tell(key.to_owned(), lang.machine(key).unwrap_or_default());
+    }
+    for it in [None, Some(Entrance::Unix)] {
+        tell("way".into(), lang.way(it));
+    }
+    tell("ending".into(), lang.ending());
+    tell("only cell".into(), lang.only_cell());
+    all
+}
+
+fn states() -> [RunState; 7] {
+    every!(RunState: Running, Complete, Interrupted, Stopped, Failed, Skipped, Lost)
+}
+
+fn page(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    for it in states() {
+        if let Some(text) = lang.state(it, Some("№")) {
+            tell("state", text);
+        }
+    }
+    tell("extent", lang.extent(21, 12_345));
+    tell("seed", lang.seed(42));
+    let tracks = vec![
+        TrackKind::Offered,
+        TrackKind::Delivered,
+        TrackKind::Max,
+        TrackKind::Failed,
+        TrackKind::Unknown,
+        TrackKind::Refused,
+        TrackKind::Dropped,
+        TrackKind::InFlight,
+        TrackKind::Waited,
+        TrackKind::ClientsActive,
+        TrackKind::ClientsWaiting,
+        TrackKind::ServersActive,
+        TrackKind::ServersIdle,
+        TrackKind::Queue,
+        TrackKind::Sessions,
+        TrackKind::Limit,
+        TrackKind::Processors,
+        TrackKind::Host,
+        TrackKind::Read,
+        TrackKind::Written,
+        TrackKind::Waiting,
+        TrackKind::ReplicationLag,
+        TrackKind::Quantile(0.999),
+        TrackKind::SendLag(0.99),
+    ];
+    covers!(tracks, TrackKind: Offered, Delivered, Quantile, Max, Failed, Unknown, Refused, Dropped, InFlight, Waited,
+        ClientsActive, ClientsWaiting, ServersActive, ServersIdle, Queue, Sessions, Limit, Processors, Host, Read, Written,
+        Waiting, ReplicationLag, SendLag);
+    for it in tracks {
+        tell("track", lang.track(it));
+    }
+    let limits = Limits {
+        cpu: Some(0.5),
+        memory: Some(1_610_612_736),
+        read_iops: Some(12_345),
+        write_iops: Some(12_345),
+        read_bps: Some(15_000_000),
+        write_bps: Some(15_000_000),
+        cpus: vec![1, 2],
+    };
+    tell("limits", lang.limits(&limits));
+    for why in ["", "№"] {
+        tell("no limit", lang.no_limit("№", why));
+    }
+    for service in [false, true] {
+        tell("times", lang.times(service, "p99.9"));
+    }
+    for it in [Room::Pool(PoolMode::Session, 20), Room::MaxConn(20), Room::Slots(51)] {
+        tell("room", lang.room(&it));
+    }
+    tell("processors", lang.processors(0.4567, Some(0.5)));
+    tell("held back", lang.held_back(0.123));
+    tell("occupied", lang.occupied(Some(7.15), Some(12_345.6)).unwrap_or_default());
+    tell("spent", lang.spent(Nanos::from_micros(1_234)));
+    tell("drawn", lang.drawn("№", Some(("№", Nanos::from_micros(371)))));
+    tell("shaded", lang.shaded("№", Some("№")));
+    tell("trial", lang.trial("№", 21));
+    tell("mean in", lang.mean_in("№"));
+    tell("in trials", lang.in_trials(2, 21, "№"));
+    tell("cells", lang.cells(&["№", "№"], 2));
+    tell("unreadable", lang.unreadable("№"));
+    tell("goes on", lang.goes_on(2, 21, "5"));
+    tell("sets up", lang.sets_up(2, 21));
+    all
+}
+
+fn load(model: Model, duration: Option<Nanos>) -> Load {
+    Load {
+        model,
+        duration,
+        warmup: Nanos::from_millis(2_500),
+        threads: 2,
+        query_mode: QueryMode::Prepared,
+        connect_each: true,
+        timeout: Some(Nanos::from_millis(1_500)),
+        max_tries: 3,
+    }
+}
+
+fn loads(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    let second = Nanos::from_secs(1);
+    let users = |stages: usize, think| Model::Users {
+        stages: vec![Stage { users: 21, spawn_rate: Some(0.5), lasting: second }; stages],
+        think,
+        pacing: Some(second),
+        rate_max: Some(12_345.5),
+    };
+    let thinking = vec![
+        Think::Constant(Nanos::from_micros(250)),
+        Think::Exponential { mean: second },
+        Think::LogNormal { median: second, sigma: 0.5 },
+    ];
+    covers!(thinking, Think: Constant, Exponential, LogNormal);
+    let open = |arrivals| Model::Open { schedule: "№".into(), arrivals, max_in_flight: 12_345 };
+    let mut models =
+        vec![Model::Closed { clients: 21, think: second }, open(Spacing::Even), open(Spacing::Poisson)];
+    models.extend(thinking.into_iter().enumerate().map(|(at, it)| users(at + 1, it)));
+    covers!(models, Model: Closed, Users, Open);
+    for it in models {
+        let load = load(it, Some(Nanos::from_secs(7_500)));
+        tell("question", lang.question(&Question::One { way: "№", load: &load }));
+        for mode in every!(QueryMode: Simple, Extended, Prepared) {
+            tell("load", lang.load(&Load { query_mode: mode, ..load.clone() }, &[1, 21, 12_345]));
+        }
+        for repeat in [1, 21] {
+            tell("window", lang.window(&load, repeat));
+            tell("window", lang.window(&Load { duration: None, ..load.clone() }, repeat));
+        }
+    }
+    let contents = [
+        Content::Tickets { rows: 100_000 },
+        Content::Profiles { users: 12_345, per_user: 12_345 },
+        Content::Pgbench { scale: 12_345 },
+    ];
+    for content in contents {
+        for cache in every!(Cache: Warm, Cold, AsIs) {
+            tell("dataset", lang.dataset(&Dataset { seed: 42, content: content.clone(), cache }));
+        }
+    }
+    tell("question", lang.question(&Question::Matrix { axes: &["№", "№"], baseline: Some("№") }));
+    all
+}
+
+fn answers(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let held = |offered, verdict, idle| Held {
+        name: "№",
+        tps: 21_570.4,
+        interval: Some((21_400.0, 21_700.0)),
+        runs: 5,
+        offered,
+        p99: Some(Nanos::from_micros(12_345)),
+        against: Some(Against { ratio: Some(0.757), interval: None, p: 0.01, verdict }),
+        idle,
+    };
+    let trials = Trials { valid: 20, of: 21 };
+    let goals = |kept, broken, unknown| Goals { kept, broken, unknown };
+    let mut tell = |it: &Answer<'_>| all.push(("answer".to_owned(), lang.answer(it)));
+    tell(&Answer::NotYet);
+    for of in [1, 21] {
+        tell(&Answer::Nothing { why: "№", of });
+    }
+    for offered in [None, Some(30_000.0)] {
+        tell(&Answer::One { held: &held(offered, Verdict::Higher, false), trials, goals: goals(1, 0, 0) });
+    }
+    let (low, few) = (held(None, Verdict::Lower, true), held(None, Verdict::TooFewRuns, false));
+    let (high, none) = (held(None, Verdict::Higher, false), held(None, Verdict::NoEvidence, false));
+    let strained = held(Some(30_000.0), Verdict::Lower, false);
+    let of = |of, highest, strained| Opened { kept_up: 1, of, highest, strained };
+    let opened =
+        [of(1, Some(strained), None), of(1, None, Some(strained)), of(21, Some(strained), Some(strained))];
+    let kept =
+        [goals(0, 0, 0), goals(0, 1, 0), goals(0, 0, 1), goals(2, 0, 0), goals(2, 0, 1), goals(2, 1, 1)];
+    for (at, goals) in kept.into_iter().enumerate() {
+        let (baseline, open) = (Some(&low).filter(|_| at > 0), opened.get(at));
+        tell(&Answer::Many { baseline, best: Some(&high), worst: Some(&few), open, trials, goals });
+        tell(&Answer::Many { baseline, best: Some(&none), worst: None, open, trials, goals });
+    }
+    all
+}
+
+fn comparisons(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    let interval = Some((0.95, 1.2345));
+    let ratio = Change::Ratio { value: Some(0.844), interval };
+    let difference = Change::Difference { value: 0.012, interval: Some((-0.01, 0.0145)) };
+    for it in [ratio, difference] {
+        tell("changed", lang.changed(&it));
+        tell("interval", lang.changed_interval(&it));
+    }
+    for it in Metric::ALL {
+        tell("measure", lang.measure(it, 0.012_345));
+        tell("change point", lang.change_point(it, "№", 0.012_345, 0.023_456, 0.0005));
+    }
+    for runs in [&[][..], &["№", "№"]] {
+        tell("question", lang.comparison_question("№", runs));
+    }
+    let source = Source { name: "№".into(), begun_ms: 0, program: "№".into() };
+    let beside = Beside {
+        run: source,
+        differences: Vec::new(),
+        cells: Vec::new(),
+        only_base: Vec::new(),
+        only_run: Vec::new(),
+        left_out: Vec::new(),
+        conditions: Vec::new(),
+    };
+    tell("answer", lang.comparison_answer(&beside));
+    for count in [1, 3, 21] {
+        tell("unlike", lang.unlike(count));
+    }
+    let differing = Differing {
+        subject: Subject::Limit,
+        path: "№".into(),
+        base: Some("№".into()),
+        run: None,
+        cells: Vec::new(),
+        expected: true,
+    };
+    tell("differing", lang.differing(&differing, &["№"]));
+    let blocks = Blocks { seconds: 12.0, count: 21, correlation: 0.31 };
+    let methods = vec![
+        Method::Trials { base: 5, run: 21 },
+        Method::Pairs { pairs: 21 },
+        Method::FewTrials { base: 1, run: 2 },
+        Method::Blocks { base: blocks, run: blocks },
+        Method::None { base: 1, run: 2 },
+    ];
+    covers!(methods, Method: Trials, Pairs, FewTrials, Blocks, None);
+    for it in methods {
+        tell("method", lang.method(&it));
+    }
+    for of_base in [false, true] {
+        tell("excluded", lang.excluded(of_base, "№", 1, "№"));
+        tell("unmatched", lang.unmatched(of_base, &["№"]));
+    }
+    for outcome in every!(Met: Yes, No, Unknown, Absent) {
+        for unit in every!(ConditionUnit: Relative, Points, Seconds, PerSecond, Share, Processors) {
+            let (text, value) = ("№".to_owned(), Some(0.123_45));
+            let it = Condition { text, cell: 0, outcome, value, interval, bound: 0.1, unit };
+            tell("condition", lang.condition(&it, "№"));
+        }
+    }
+    tell("legend", lang.comparison_legend(42, 12_345));
+    tell("history", lang.history_question("№"));
+    for (runs, changes, too_few) in [(5, 0, true), (21, 0, false), (12_345, 2, false)] {
+        tell("history", lang.history_answer(runs, changes, too_few));
+    }
+    all
+}
+
+fn live(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    let took = Nanos::from_millis(7_500_500);
+    tell("begins", lang.run_begins(12_345, 21, 42, took));
+    tell("note", lang.run_note("№"));
+    tell("scraped", lang.run_scraped("№"));
+    tell("broken off", lang.run_broken_off("№"));
+    tell("kept", lang.run_kept("№", took));
+    let doing = vec![
+        Doing::SettingUp,
+        Doing::Fetching { major: 15 },
+        Doing::Starting { node: "№".into() },
+        Doing::Dropping,
+        Doing::Loading { sent: 12_345, of: 100_001 },
+        Doing::Keys,
+        Doing::Statistics,
+        Doing::Restored { took },
+        Doing::Warmed,
+        Doing::WarmingUp,
+        Doing::Measuring { second: 12_345, of: took },
+    ];
+    covers!(doing, Doing: SettingUp, Fetching, Starting, Dropping, Loading, Keys, Statistics, Restored, Warmed,
+        WarmingUp, Measuring);
+    for it in doing {
+        tell("doing", lang.doing(&it));
+    }
+    let milestones = vec![
+        Milestone::Ready { node: "№".into(), took },
+        Milestone::There { rows: 12_345 },
+        Milestone::Loaded { rows: 12_345, took, rate: PerSecond(12_345.6) },
+        Milestone::NotCold,
+    ];
+    covers!(milestones, Milestone: Ready, There, Loaded, NotCold);
+    for it in milestones {
+        tell("milestone", lang.milestone(&it));
+    }
+    let figures = Figures { rate: PerSecond(12_345.6), p99: Some(took), failed: 12_345, valid: false };
+    let ends = vec![
+        End::Complete,
+        End::Stopped,
+        End::Interrupted,
+        End::Skipped("№".into()),
+        End::Failed("№".into()),
+    ];
+    covers!(ends, End: Complete, Stopped, Interrupted, Skipped, Failed);
+    for end in ends {
+        let cell = String::new();
+        tell(
+            "end",
+            lang.trial_finished(&Finished { trial: 1, trials: 2, cell, figures: Some(figures.clone()), end }),
+        );
+    }
+    let counts =
+        Second { failed: 12_345, dropped: 12_345, refused: 12_345, in_flight: 12_345, ..Second::default() };
+    tell("counts", lang.live_counts(&counts));
+    tell("time", lang.live_time(Nanos::from_micros(12_345)));
+    let pool = Pool { node: "№".into(), waiting: Some(12_345.6), busy: Some(12_345.6) };
+    tell("pool", lang.live_pool(&pool));
+    tell("used", lang.live_used(&Used { node: "№".into(), processors: 0.456 }, Some(0.5)));
+    tell("left", lang.live_left(took));
+    tell("lost", lang.live_lost(12_345));
+    all
+}
