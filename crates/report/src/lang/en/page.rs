@@ -2,7 +2,9 @@
 
 use super::{En, NUMBERS as EN};
 use crate::lang::Lang;
-use crate::lang::page::{Answer, Goals, Held, Opened, PageWords, Question, Room, Standing, Term, Trials, Word};
+use crate::lang::page::{
+    Answer, Goals, Held, Opened, PageWords, Question, Room, Standing, Term, Trials, Word,
+};
 use crate::page::number::{said, utc};
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};

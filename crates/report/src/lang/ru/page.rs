@@ -2,7 +2,9 @@
 
 use super::{NUMBERS as RU, Ru, counted, matrix, oblique, plural};
 use crate::lang::number::quantile;
-use crate::lang::page::{Answer, Goals, Held, Opened, PageWords, Question, Room, Standing, Term, Trials, Word};
+use crate::lang::page::{
+    Answer, Goals, Held, Opened, PageWords, Question, Room, Standing, Term, Trials, Word,
+};
 use crate::page::number::{three, utc};
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
