@@ -12,6 +12,8 @@ use std::borrow::Cow;
 
 /// So many are read at once.
 const BLOCK: usize = 64;
+/// Moments whose samples are read at once: as long as they are, a writer waits.
+const MOMENTS: usize = 512;
 
 /// Which distributions are read. Unpacking them takes most of the time, and two threads may share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,13 +87,13 @@ impl Run {
             known.resize_with(known.len().max(id + 1), || None);
             known[id] = series.map(|series| Known { node, series, label });
         }
-        let sql = "SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM moment WHERE trial = ?";
-        let (first, last): (i64, i64) = self.one(sql, [trial.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        // Moments of one trial follow one another: in the order in which they lie nothing is to be sorted.
+        let sql = "SELECT id FROM moment WHERE trial = ? ORDER BY id";
+        let moments: Vec<i64> = self.all(sql, [trial.0], |row| row.get(0))?;
+        // In the order in which they lie nothing is to be sorted.
         let sql = "SELECT m.at_ns, v.series, v.value FROM moment m NOT INDEXED CROSS JOIN sample v ON v.moment = m.id
                    WHERE m.id BETWEEN ? AND ? AND m.trial = ? ORDER BY m.id, v.number";
         let text = |it: &String| Cow::Owned(it.clone());
-        self.for_each(sql, (first, last, trial.0), |row| {
+        let mut sample = |row: &Row<'_>| {
             let id: i64 = row.get(1)?;
             let it = usize::try_from(id).ok().and_then(|it| known.get(it)).and_then(Option::as_ref);
             if let Some(it) = it {
@@ -105,7 +107,11 @@ impl Run {
                 });
             }
             Ok(())
-        })
+        };
+        for it in moments.chunks(MOMENTS) {
+            self.for_each(sql, (it[0], it[it.len() - 1], trial.0), &mut sample)?;
+        }
+        Ok(())
     }
 
     fn damaged(&self, what: &str) -> Error {
