@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 /// `probe` is the name of one, or `all`. PostgreSQL of all versions that can be fetched is asked.
 pub fn main(probe: &str) -> ExitCode {
     let steps: [(&[&str], (&str, &str)); 2] = [
-        (&["--test", "real_server", "--", "capture::"], ("PGDYNO_CAPTURE", probe)),
+        (&["--test", "real_server", "--", "capture::", "services_built::"], ("PGDYNO_CAPTURE", probe)),
         (&["--test", "probes", "--", "recorded_answers"], ("UPDATE_EXPECT", "1")),
     ];
     for (arguments, (name, value)) in steps {

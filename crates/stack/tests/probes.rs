@@ -51,7 +51,7 @@ fn check(path: &Path) {
     let probe = probe.unwrap_or_else(|| panic!("{}: there is no such probe", path.display()));
     let answer = match probe.on {
         On::Postgres | On::PgBouncer | On::Odyssey => Answer::Rows(rows(&text)),
-        On::HaProxy => Answer::Texts(vec![text]),
+        On::HaProxy | On::Service => Answer::Texts(vec![text]),
         On::Host | On::Process | On::Thread => {
             Answer::Texts(texts(&text).into_iter().map(|it| it.1).collect())
         }
@@ -124,7 +124,7 @@ fn names_are_unique_and_questions_harmless() {
                     assert!(it.starts_with("select ") || it.starts_with("with "), "{it}");
                     assert!(!it.contains(';'), "{it}");
                 }
-                Some(Ask::Files(_) | Ask::Group) | None => {}
+                Some(Ask::Files(_) | Ask::Page | Ask::Group) | None => {}
             }
         }
     }

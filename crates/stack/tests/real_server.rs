@@ -19,5 +19,6 @@ mod real_server {
     mod scratch;
     pub mod server;
     mod services;
+    mod services_built;
     mod tiny;
 }

@@ -8,7 +8,7 @@ use crate::component::postgres::{Postgres, Settings, memory};
 use crate::component::program::{Program, Programs};
 use crate::component::{self, Door, DoorTls, Given, service};
 use crate::find::Installation;
-use crate::supervisor::{Failure, Launch, Supervisor, open_to_all};
+use crate::supervisor::{Failure, Launch, Supervisor};
 use crate::tls_files::TlsFiles;
 use model::plan::{self, Entrance, Kind, Node};
 use model::summary::Hop;
@@ -220,10 +220,6 @@ impl Chain {
         let tls = self.tls.as_ref().filter(|_| node.entrance == Entrance::Tls);
         let (files, home) = (supervisor.directory().to_owned(), supervisor.home());
         let place = directory.unwrap_or(&home);
-        if let Some(user) = supervisor.user().filter(|_| directory.is_some_and(|it| !open_to_all(it))) {
-            let why = format!("we are root, and {}, whom it runs as, may not enter it", user.name);
-            return Err(failed(&node.name, &format!("run in {}", place.display()), &why).into());
-        }
         for attempt in 1.. {
             let port = (self.ports)().map_err(|it| failed(&node.name, "get a port", &it))?;
             let address = match node.entrance {

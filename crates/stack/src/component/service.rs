@@ -5,7 +5,7 @@
 use super::program::{Names, Program, Programs, Unavailable};
 use super::{Component, DoorTls, Given, Recipe};
 use crate::ask::Address;
-use crate::supervisor::{Sig, Step};
+use crate::supervisor::{Sig, Step, User, open_to_all};
 use model::plan::{Kind, Service};
 use std::path::Path;
 use std::time::Duration;
@@ -47,6 +47,20 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailab
     };
     if let Some(file) = arguments.iter().find(to_be_run) {
         return Err(missing(format!("there is no {file}")));
+    }
+    // Through all links: an environment of Python's leads to whatever made it.
+    let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+    if let Some(user) = User::unprivileged().ok().flatten() {
+        let closed = [programs.directory.as_path(), real.as_path()].into_iter().find(|it| !open_to_all(it));
+        if let Some(closed) = closed {
+            let why = format!(
+                "we are root, and {}, whom services run as, may not reach {}",
+                user.name,
+                closed.display()
+            );
+            let how_to_get = "build it, and start pgdyno, where everybody may go".to_owned();
+            return Err(Unavailable { component: NAMES.name, why, how_to_get });
+        }
     }
     let short = |it: &String| it.rsplit('/').next().unwrap_or_default().to_owned();
     let words: Vec<String> = service.command.iter().map(short).collect();

@@ -22,8 +22,8 @@ const INCREMENT: u64 = 50;
 
 impl Books {
     pub(super) fn sheet(self) -> Sheet {
-        // Hibernate gives keys from the number before the one it is told, less its increment.
-        let next = self.rows + INCREMENT + 1;
+        // What Hibernate is told is the last of the keys that it may give.
+        let next = self.rows + INCREMENT;
         Sheet {
             schema: Some("book".to_owned()),
             name: "bookv2".to_owned(),

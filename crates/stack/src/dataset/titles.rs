@@ -53,7 +53,7 @@ pub(super) fn write(number: u64, out: &mut Vec<u8>) {
     let number = number - BOTH;
     let (noun, other, adjective) = two(number / 2);
     let adjective = &ADJECTIVES[adjective];
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         // «Последний вечер лета».
         let words = [&capital(adjective.of(noun.gender)), " ", noun.name, " ", other.of];
         return words.into_iter().for_each(text);

@@ -7,6 +7,7 @@ mod follow;
 mod mask;
 mod poolers;
 mod postgres;
+mod services;
 
 pub use follow::Follower;
 pub use mask::masked;
@@ -21,6 +22,8 @@ pub enum Dialect {
     PgBouncer,
     Odyssey,
     HaProxy,
+    /// Any program's that names the levels of its lines.
+    Service,
 }
 
 /// What a line says.
@@ -55,6 +58,7 @@ impl Reader {
             Dialect::PgBouncer => poolers::pgbouncer(line),
             Dialect::Odyssey => poolers::odyssey(line),
             Dialect::HaProxy => poolers::haproxy(line),
+            Dialect::Service => services::read(line),
         }
     }
 }

@@ -22,6 +22,7 @@ mod pg_statements;
 mod pg_tables;
 mod pg_wal;
 mod process;
+mod service;
 
 pub use haproxy::read_csv;
 
@@ -62,6 +63,8 @@ pub enum On {
     PgBouncer,
     Odyssey,
     HaProxy,
+    /// An HTTP service.
+    Service,
 }
 
 /// A question.
@@ -73,6 +76,8 @@ pub enum Ask {
     Console(&'static str),
     /// To HAProxy's stats socket.
     Stats(&'static str),
+    /// For the page that the service tells its statistics by; its path is the node's.
+    Page,
     /// Files: of the machine by their full path, of a process or thread below its directory in `/proc`.
     Files(&'static [&'static str]),
     /// The files of the node's control group.
@@ -83,7 +88,7 @@ pub enum Ask {
 #[derive(Clone, Debug)]
 pub enum Answer {
     Rows(ask::Answer),
-    /// The question's files in its order, or the one text that a stats socket answered. A missing file is empty.
+    /// The question's files in its order, or the one text that a stats socket or a service answered. A missing file is empty.
     Texts(Vec<String>),
     Group(Vec<(Source, String)>),
 }
@@ -137,6 +142,7 @@ pub static ALL: &[&Probe] = &[
     &console::databases::ODYSSEY,
     &haproxy::STAT,
     &haproxy::INFO,
+    &service::PROBE,
 ];
 
 /// The probe of this name.

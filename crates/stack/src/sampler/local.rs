@@ -72,7 +72,8 @@ impl Watched {
             Kind::PgBouncer => Some(Dialect::PgBouncer),
             Kind::Odyssey => Some(Dialect::Odyssey),
             Kind::HaProxy => Some(Dialect::HaProxy),
-            Kind::Host | Kind::Generator | Kind::Service => None,
+            Kind::Service => Some(Dialect::Service),
+            Kind::Host | Kind::Generator => None,
         };
         let follow =
             |(path, dialect): (&PathBuf, Dialect)| Follower::from_end(path.clone(), dialect, &point.node);
@@ -134,7 +135,7 @@ impl Watched {
                     readings = threads.take(due.probe, of_threads(due.probe, due.ask, pids));
                     Ok(())
                 }
-                On::Postgres | On::PgBouncer | On::Odyssey | On::HaProxy => continue,
+                On::Postgres | On::PgBouncer | On::Odyssey | On::HaProxy | On::Service => continue,
             };
             due.asked(size);
             match done {

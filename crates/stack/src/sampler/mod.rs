@@ -7,7 +7,7 @@ mod local;
 mod session;
 
 use crate::ask::Target;
-use crate::chain::{Running, in_database};
+use crate::chain::{Running, at, in_database};
 use crate::limits::Group;
 use crate::probe::{Ask, On, Probe, Reading};
 use crate::supervisor::Supervisor;
@@ -21,6 +21,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use wire::http::Url;
 
 /// Something to watch. What is `None` is not watched.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct Point {
     pub target: Option<Target>,
     /// HAProxy's, as a file.
     pub stats_socket: Option<PathBuf>,
+    /// A service's, as `services/README.md` has it.
+    pub stats_page: Option<Url>,
     /// The node's own process; its descendants belong to it. Whoever restarts the node stores the new number; 0: none.
     pub pid: Option<Arc<AtomicU32>>,
     /// The control group that the node runs in; its processes are then all of the node's.
@@ -115,10 +118,17 @@ impl Point {
         };
         let of_postgres =
             |it: &Target| if kind == Kind::Postgres { in_database(it, database) } else { it.clone() };
+        let stats_page = match &running.plan.kind {
+            plan::Kind::Service(it) => {
+                running.url.as_ref().zip(it.stats.as_deref()).map(|(url, path)| at(url, path))
+            }
+            _ => None,
+        };
         let pid = running.node.and_then(|it| supervisor.pid(it));
         Point {
             target: running.admin.as_ref().map(of_postgres),
             stats_socket: running.statistics.clone(),
+            stats_page,
             pid: pid.map(|it| Arc::new(AtomicU32::new(it))),
             group: running.node.and_then(|it| supervisor.group(it)).cloned(),
             log: running.log.clone(),
@@ -128,8 +138,8 @@ impl Point {
 
     /// A node of which nothing is known yet.
     pub fn of(node: &str, kind: Kind) -> Point {
-        let (target, stats_socket, pid, group, log) = (None, None, None, None, None);
-        Point { node: node.to_owned(), kind, target, stats_socket, pid, group, log }
+        let (target, stats_socket, stats_page, pid, group, log) = (None, None, None, None, None, None);
+        Point { node: node.to_owned(), kind, target, stats_socket, stats_page, pid, group, log }
     }
 }
 
@@ -141,7 +151,8 @@ impl Kind {
             Kind::PgBouncer => Some(On::PgBouncer),
             Kind::Odyssey => Some(On::Odyssey),
             Kind::HaProxy => Some(On::HaProxy),
-            Kind::Host | Kind::Generator | Kind::Service => None,
+            Kind::Service => Some(On::Service),
+            Kind::Host | Kind::Generator => None,
         }
     }
 }
@@ -178,7 +189,15 @@ impl Sampler {
                 let run = move |stop: &Stop| session::run(&target, on, desk, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));
             } else if let Some(socket) = point.stats_socket.clone() {
-                let run = move |stop: &Stop| session::run_stats(&socket, on, desk, stop);
+                let ask = move |question| match question {
+                    Ask::Stats(command) => Some(session::stats(&socket, command)),
+                    _ => None,
+                };
+                let run = move |stop: &Stop| session::run_texts(&ask, on, desk, stop);
+                spawn(format!("ask {}", point.node), Box::new(run));
+            } else if let Some(url) = point.stats_page.clone() {
+                let ask = move |question| (question == Ask::Page).then(|| session::page(&url));
+                let run = move |stop: &Stop| session::run_texts(&ask, on, desk, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));
             }
         }

@@ -2,6 +2,7 @@
 
 use super::{Desk, Due, Stop};
 use crate::ask::{Address, Connection, Error, Target};
+use crate::http;
 use crate::probe::{Answer, Ask, On};
 use model::Nanos;
 use std::io::{self, Read, Write};
@@ -9,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wire::Code;
+use wire::http::Url;
 
 /// The server itself gives up after a second; this is for one that does not answer at all.
 const PATIENCE: Duration = Duration::from_millis(1500);
@@ -113,7 +115,7 @@ impl Session {
             let asked = match due.ask {
                 Ask::Sql(sql) => prepared(&mut self.connection, &mut self.prepared, due.probe.name, sql),
                 Ask::Console(command) => self.connection.query(command),
-                Ask::Stats(_) | Ask::Files(_) | Ask::Group => continue,
+                Ask::Stats(_) | Ask::Page | Ask::Files(_) | Ask::Group => continue,
             };
             let at = desk.now();
             match asked {
@@ -173,21 +175,27 @@ fn hand_in(desk: &mut Desk, due: &mut Due, at: Nanos, answer: &Answer) {
     }
 }
 
-/// Asks HAProxy's stats socket: a connection per question, as it closes each after its answer.
-pub(super) fn run_stats(socket: &Path, on: On, mut desk: Desk, stop: &Stop) -> Nanos {
+/// Asks what answers by a text, with a connection for each question: HAProxy's stats socket, or a service's page. `ask`
+/// gives `None` for questions that are not for it.
+pub(super) fn run_texts(
+    ask: &dyn Fn(Ask) -> Option<io::Result<String>>,
+    on: On,
+    mut desk: Desk,
+    stop: &Stop,
+) -> Nanos {
     let mut dues = Due::all(on, 0);
     loop {
         let last = stop.is_set();
         for due in dues.iter_mut().filter(|it| !it.over && (last || it.next <= Instant::now())) {
-            let Ask::Stats(command) = due.ask else { continue };
-            match stats(socket, command) {
+            let Some(answer) = ask(due.ask) else { continue };
+            match answer {
                 Ok(text) => {
                     due.asked(text.lines().count());
                     let at = desk.now();
                     hand_in(&mut desk, due, at, &Answer::Texts(vec![text]));
                 }
                 Err(error) => {
-                    desk.missing("connection", || format!("{}: {error}", socket.display()));
+                    desk.missing("connection", || error.to_string());
                     due.later(RESPITE);
                 }
             }
@@ -203,14 +211,25 @@ pub(super) fn run_stats(socket: &Path, on: On, mut desk: Desk, stop: &Stop) -> N
 /// No answer of HAProxy's is longer, but one of thousands of servers.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
-fn stats(socket: &Path, command: &str) -> io::Result<String> {
-    let mut stream = UnixStream::connect(socket)?;
+/// HAProxy's answer, after which it closes.
+pub(super) fn stats(socket: &Path, command: &str) -> io::Result<String> {
+    let named = |it: io::Error| io::Error::new(it.kind(), format!("{}: {it}", socket.display()));
+    let mut stream = UnixStream::connect(socket).map_err(named)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.write_all(format!("{command}\n").as_bytes())?;
     let mut bytes = Vec::new();
     stream.take(LONGEST).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A page that a service answers with 200.
+pub(super) fn page(url: &Url) -> io::Result<String> {
+    let page = http::get(url, PATIENCE)?;
+    match page.status {
+        200 => Ok(String::from_utf8_lossy(&page.body).into_owned()),
+        status => Err(io::Error::other(format!("GET {} is answered by status {status}", url.target))),
+    }
 }
 
 /// Whether the server's process of this number is one of this machine.

@@ -16,7 +16,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 /// Reads the answer as the probe does, and writes it down if that is wanted.
-fn keep(probe: &Probe, version: &str, answer: &Answer, text: &str) {
+pub fn keep(probe: &Probe, version: &str, answer: &Answer, text: &str) {
     let mut readings = Vec::new();
     (probe.read)(answer, &mut readings).unwrap_or_else(|it| panic!("{} of {version}: {it}", probe.name));
     let wanted = std::env::var("PGDYNO_CAPTURE").unwrap_or_default();

@@ -4,19 +4,22 @@ use super::chain::{Stand, haproxy, pgbouncer, postgres, stack};
 use super::scratch::Scratch;
 use super::server::keeper;
 use super::tiny;
+use model::Nanos;
 use model::plan::{Entrance, Kind, Node, PoolMode, Service};
 use model::summary::Hop;
 use stack::chain::{Chain, Problem, Running, at};
 use stack::component::program::Programs;
 use stack::http;
+use stack::sampler::{Observation, Point, Sampler};
 use stack::supervisor::{Answer, End, Supervisor};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Status and body.
-fn get(node: &Running, target: &str) -> String {
+pub fn get(node: &Running, target: &str) -> String {
     match http::get(&at(node.url.as_ref().unwrap(), target), PATIENCE) {
         Ok(it) => format!("{} {}", it.status, String::from_utf8_lossy(&it.body)),
         Err(it) => it.to_string(),
@@ -43,6 +46,13 @@ fn up(nodes: &[Node]) -> Stand {
 fn processes(node: &Running) -> Vec<PathBuf> {
     let told = get(node, "/who");
     told.split(' ').skip(1).map(|it| Path::new("/proc").join(it)).collect()
+}
+
+/// All processes of a node.
+pub fn processes_of(stand: &Stand, name: &str) -> Vec<PathBuf> {
+    let id = stand.chain.node(name).and_then(|it| it.node).unwrap();
+    let proc = |it: u32| Path::new("/proc").join(it.to_string());
+    stand.supervisor.processes(id).into_iter().map(proc).collect()
 }
 
 #[test]
@@ -170,13 +180,55 @@ fn what_cannot_be_started_says_why() {
     );
     // A relative path leads from the directory of the experiment.
     check(
-        &["./tiny", "--exact", "real_server::tiny::serve", "--ignored", "--nocapture"],
+        &["./tiny", "--exact", "real_server::tiny::serve", "--nocapture"],
         &[("LAST_WORDS", "alas")],
         "shop could not become ready: it exited with status 3
 the last lines of its log:
   
 ",
     );
+}
+
+#[test]
+fn a_service_is_watched() {
+    let scratch = Scratch::new("watched");
+    let mut shop = tiny::service("shop", &scratch, &[]);
+    // A control group, where there are any.
+    shop.limits.cpu = Some(0.9);
+    let stand = up(&[shop, postgres(Entrance::Tcp)]);
+    let points: Vec<Point> =
+        stand.chain.nodes().iter().map(|it| Point::of_running(it, "app", &stand.supervisor)).collect();
+    let worker = &processes(stand.chain.web().unwrap())[1];
+    assert!(stand.supervisor.processes(stand.chain.web().unwrap().node.unwrap()).len() >= 2, "{worker:?}");
+    let (out, seen) = channel();
+    // Everything is asked once more at the end.
+    Sampler::start(points, || Nanos::ZERO, out).stop();
+    let mut shown: Vec<String> = Vec::new();
+    for it in seen {
+        match it {
+            Observation::Samples(them) => shown.extend(
+                them.iter()
+                    .filter(|it| it.node == "shop")
+                    .map(|it| format!("{} [{}] {}", it.series, it.label, it.value)),
+            ),
+            Observation::Missing { node, probe, why } => {
+                assert!(probe != "service_stats" && probe != "connection", "{node}: {why}");
+            }
+            Observation::Event(it) => panic!("{it:?}"),
+        }
+    }
+    for expected in [
+        "service_threads_busy [] 3",
+        "service_pool_size [pool] 10",
+        "service_pool_busy [pool] 2",
+        "service_pool_waited_total [pool] 7",
+    ] {
+        assert!(shown.iter().any(|it| it == expected), "{expected} in {shown:#?}");
+    }
+    let has = |name: &str| shown.iter().any(|it| it.starts_with(name));
+    assert!(has("process_"), "{shown:#?}");
+    let grouped = stand.chain.web().and_then(|it| stand.supervisor.group(it.node?)).is_some();
+    assert_eq!(has("cgroup_"), grouped, "{shown:#?}");
 }
 
 #[test]

@@ -18,8 +18,7 @@ pub fn service(name: &str, scratch: &Scratch, env: &[(&str, &str)]) -> Node {
     if !program.exists() {
         std::fs::copy("/proc/self/exe", &program).unwrap();
     }
-    let command =
-        [program.to_str().unwrap(), "--exact", "real_server::tiny::serve", "--ignored", "--nocapture"];
+    let command = [program.to_str().unwrap(), "--exact", "real_server::tiny::serve", "--nocapture"];
     let mut env: Vec<_> = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     env.push(("TINY".to_owned(), "yes".to_owned()));
     let kind = Kind::Service(Service {
@@ -38,7 +37,6 @@ pub const STATS: &str = r#"{"working":3,"pool":{"size":10,"busy":2,"idle":1,"wai
 
 /// Not a test: the service itself, if it was started as one.
 #[test]
-#[ignore = "it is executed by others"]
 fn serve() {
     if std::env::var_os("TINY").is_none() {
         return;

@@ -1,0 +1,109 @@
+//! How long does the system take to get going?
+//!
+//! A database with cold caches reads from its disk what later lies in its memory: until then it delivers less.
+
+use model::{Nanos, PerSecond, Second};
+
+/// How a trial came to its steady rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    /// Median of the seconds of the trial's last third.
+    pub rate: PerSecond,
+    /// From the beginning of the window to the end of the first second that brought at least [`SHARE`] of it; zero if the
+    /// very first did.
+    pub after: Nanos,
+}
+
+/// Of the steady rate, from which on the system has got going.
+pub const SHARE: f64 = 0.9;
+/// With fewer whole seconds their last third is no more than one or two.
+const LEAST: usize = 9;
+
+/// Reads it from what each second delivered: successful transactions per second, in the order of time, each second of the
+/// window. `None` where there are too few of them, or nothing is delivered in the end.
+///
+/// In an open model what is offered bounds what is delivered: the steady rate is then the offered one, and a system that is
+/// in time from the beginning is steady at once.
+pub fn steady(delivered: &[f64]) -> Option<Steady> {
+    if delivered.len() < LEAST {
+        return None;
+    }
+    let rate = median(&delivered[delivered.len() - delivered.len() / 3..]);
+    if rate <= 0.0 {
+        return None;
+    }
+    let first =
+        delivered.iter().position(|it| *it >= SHARE * rate).expect("half of the last third brought it");
+    let after = if first == 0 { Nanos::ZERO } else { Nanos::from_secs(first as u64 + 1) };
+    Some(Steady { rate: PerSecond(rate), after })
+}
+
+/// The same from the seconds of a trial. The last one, which may be cut short, is left out, as are transactions that ended
+/// after the window.
+pub fn of_seconds(seconds: &[Second]) -> Option<Steady> {
+    let whole = seconds.split_last().map_or(seconds, |it| it.1);
+    let rate = |it: &Second| {
+        let lasting = (it.to - it.from).as_secs_f64();
+        let ok: u64 = it.operations.iter().map(|it| it.ok - it.late).sum();
+        if lasting > 0.0 { ok as f64 / lasting } else { 0.0 }
+    };
+    steady(&whole.iter().map(rate).collect::<Vec<_>>())
+}
+
+/// Of at least one number.
+fn median(of: &[f64]) -> f64 {
+    let mut sorted = of.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[half] } else { f64::midpoint(sorted[half - 1], sorted[half]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::OperationSecond;
+
+    #[test]
+    fn rows() {
+        let check = |delivered: &[u32], expected: Option<(f64, u64)>| {
+            let delivered: Vec<f64> = delivered.iter().map(|it| f64::from(*it)).collect();
+            let found = steady(&delivered).map(|it| (it.rate.0, it.after.0 / 1_000_000_000));
+            assert_eq!(found, expected, "{delivered:?}");
+        };
+        // Cold: it gets going in the fifth second.
+        check(&[10, 20, 40, 70, 90, 95, 100, 100, 100, 102, 98, 100], Some((100.0, 5)));
+        // 89 is not yet 90 per cent, and one bad second later does not undo it.
+        check(&[89, 90, 100, 30, 100, 100, 100, 100, 100], Some((100.0, 2)));
+        // Warm from the beginning.
+        check(&[100; 9], Some((100.0, 0)));
+        // An even number in the last third: between the two.
+        check(&[50, 100, 100, 100, 100, 100, 100, 100, 100, 100, 110, 120, 110], Some((110.0, 2)));
+        // It slows down: the steady rate is the last, and it was reached at once.
+        check(&[100, 90, 80, 70, 60, 50, 40, 30, 20], Some((30.0, 0)));
+        // Too short, and at a standstill in the end.
+        check(&[100; 8], None);
+        check(&[100, 100, 100, 100, 100, 100, 0, 0, 0], None);
+        check(&[], None);
+    }
+
+    #[test]
+    fn seconds_of_a_trial() {
+        let second = |at: u64, ok: u64| {
+            let (from, to) = (Nanos::from_secs(at), Nanos::from_secs(at + 1));
+            let operation = |ok| OperationSecond { ok: ok + 3, late: 3, ..OperationSecond::default() };
+            Second {
+                second: at,
+                from,
+                to,
+                operations: vec![operation(ok / 2), operation(ok - ok / 2)],
+                ..Second::default()
+            }
+        };
+        let mut seconds: Vec<Second> = (0..12).map(|at| second(at, if at < 3 { 10 } else { 100 })).collect();
+        // Cut short: not one of them.
+        seconds.push(second(12, 1));
+        assert_eq!(of_seconds(&seconds), Some(Steady { rate: PerSecond(100.0), after: Nanos::from_secs(4) }));
+        assert_eq!(of_seconds(&seconds[..9]), None);
+        assert_eq!(of_seconds(&[]), None);
+    }
+}

@@ -1,0 +1,64 @@
+//! How busy are a service's threads and its connections to the database?
+//!
+//! The page is what this project's services answer to `GET /stats`, as `services/README.md` has it. Others may offer it too:
+//! an object of pools, each of them an object of whole numbers; `threads` are those that answer requests.
+
+use super::{Answer, Ask, On, Probe, ReadError, Reading, SECOND, counter, gauge};
+use model::{Series, Unit};
+use serde_json::Value;
+
+pub(super) static PROBE: Probe = Probe {
+    name: "service_stats",
+    on: On::Service,
+    period: SECOND,
+    series: &SERIES,
+    ask: |_| Some(Ask::Page),
+    read,
+};
+
+/// The label of a pool is its name.
+static SERIES: [Series; 10] = [
+    gauge("service_threads_size", Unit::Count, "Threads that answer requests; threads, size"),
+    gauge(
+        "service_threads_busy",
+        Unit::Count,
+        "Requests that are being answered; threads, busy, or working where there is no bound",
+    ),
+    gauge("service_threads_waiting", Unit::Count, "Requests that wait for a thread; threads, waiting"),
+    gauge("service_pool_size", Unit::Count, "Connections that the pool may have; size"),
+    gauge("service_pool_busy", Unit::Count, "Connections lent out; busy"),
+    gauge("service_pool_idle", Unit::Count, "Connections that nobody uses; idle"),
+    gauge("service_pool_waiting", Unit::Count, "Requests that wait for a connection; waiting"),
+    gauge("service_pool_opening", Unit::Count, "Connections being opened; opening"),
+    counter(
+        "service_pool_waited_total",
+        Unit::Count,
+        "Requests that had to wait for a connection; waited_total",
+    ),
+    counter("service_pool_gave_up_total", Unit::Count, "Requests that waited in vain; gave_up_total"),
+];
+
+fn read(answer: &Answer, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    let nothing = ReadError { line: 0, expected: "object of pools" };
+    let page: Value = serde_json::from_str(answer.text(0)?).map_err(|_| nothing)?;
+    let before = out.len();
+    let mut found = |prefix: &str, key: &str, label: &str, value: &Value| {
+        let is_its = |it: &&Series| it.name.strip_prefix(prefix) == Some(key);
+        if let Some((series, value)) = SERIES.iter().find(is_its).zip(value.as_f64()) {
+            out.push(Reading { series, label: label.to_owned(), value });
+        }
+    };
+    for (name, value) in page.as_object().ok_or(nothing)? {
+        match (name.as_str(), value) {
+            ("working", value) => found("service_threads_", "busy", "", value),
+            ("threads", Value::Object(them)) => {
+                them.iter().for_each(|(key, value)| found("service_threads_", key, "", value));
+            }
+            (_, Value::Object(them)) => {
+                them.iter().for_each(|(key, value)| found("service_pool_", key, name, value));
+            }
+            _ => {}
+        }
+    }
+    if out.len() == before { Err(nothing) } else { Ok(()) }
+}

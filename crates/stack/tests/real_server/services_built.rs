@@ -1,0 +1,151 @@
+//! Do the services of this project stand in the stack, and come back when their database does?
+//!
+//! Those that are not built are skipped: `./x services` builds them.
+
+use super::capture::keep;
+use super::chain::{Stand, node, pgbouncer, postgres, stack};
+use super::server::{PATIENCE, keeper};
+use super::services::{get, processes_of};
+use model::plan::{Cache, Content, Dataset, Entrance, Kind, Node, PoolMode, Service};
+use stack::ask::Connection;
+use stack::chain::{Chain, Problem, Running, at};
+use stack::component::program::Programs;
+use stack::dataset::{self, Loader, load, users};
+use stack::http;
+use stack::probe::{self, Answer as Told};
+use stack::supervisor::{Answer, Supervisor};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+fn service(name: &str, command: &[&str], env: &[(&str, &str)]) -> Node {
+    let owned = |it: &&str| (*it).to_owned();
+    let kind = Kind::Service(Service {
+        command: command.iter().map(owned).collect(),
+        url: None,
+        // The pooler lends by transaction.
+        env: [("PREPARE", "false")].iter().chain(env).map(|it| (owned(&it.0), owned(&it.1))).collect(),
+        copies: 1,
+        ready: "/health".to_owned(),
+        ready_within: None,
+        stats: Some("/stats".to_owned()),
+    });
+    node(name, Entrance::Tcp, kind)
+}
+
+/// The service behind PgBouncer, with its rows; `None` where it is not built.
+fn up(service: Node, content: Content) -> Option<Stand> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../services").canonicalize().unwrap();
+    let programs = Programs { directory, ..Programs::here() };
+    let nodes = [service, pgbouncer(Entrance::Tcp, PoolMode::Transaction), postgres(Entrance::Tcp)];
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let chain = match Chain::up(&mut supervisor, &stack(&nodes), &programs, &mut |_| {}) {
+        Ok(it) => it,
+        Err(Problem::Unavailable(it)) => {
+            println!("skipped: {it}");
+            return None;
+        }
+        Err(it) => panic!("{it}"),
+    };
+    let stop = AtomicBool::new(false);
+    let target = chain.postgres().unwrap().entrance.clone();
+    let loader = Loader { target, workers: 1, again: false, stop: &stop };
+    let rows = dataset::rows(&content);
+    let loaded = load(&Dataset { seed: 42, content, cache: Cache::AsIs }, &loader, &mut |_| {}).unwrap();
+    assert_eq!(loaded.rows, rows);
+    Some(Stand { chain, supervisor })
+}
+
+fn web(stand: &Stand) -> &Running {
+    stand.chain.web().unwrap()
+}
+
+fn sql(stand: &Stand) -> Connection {
+    stand.chain.entry().open(PATIENCE).unwrap()
+}
+
+/// Sends JSON; the whole answer.
+fn post(stand: &Stand, target: &str, body: &str) -> String {
+    let host = web(stand).url.as_ref().unwrap().host_header();
+    let mut stream = TcpStream::connect(&host).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let head = format!("POST {target} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n");
+    let rest = format!("Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+    stream.write_all((head + &rest).as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// Its page of statistics is read; it outlives its database; nothing of it is left when it is killed.
+fn lives(mut stand: Stand, target: &str) {
+    let name = web(&stand).plan.name.clone();
+    let asked = get(web(&stand), target);
+    assert!(asked.starts_with("200 "), "{name}: {asked}");
+    let page = http::get(&at(web(&stand).url.as_ref().unwrap(), "/stats"), PATIENCE).unwrap();
+    let text = String::from_utf8(page.body).unwrap() + "\n";
+    keep(probe::by_name("service_stats").unwrap(), &name, &Told::Texts(vec![text.clone()]), &text);
+
+    stand.chain.restart(&mut stand.supervisor, "postgres").unwrap();
+    let id = web(&stand).node.unwrap();
+    let again =
+        stand.supervisor.await_ready(id, PATIENCE, || match get(stand.chain.web().unwrap(), target) {
+            it if it == asked => Answer::Ready(()),
+            it => Answer::NotYet(it),
+        });
+    again.unwrap_or_else(|it| panic!("{name}: {it}"));
+
+    let own = processes_of(&stand, &name);
+    assert!(!own.is_empty() && own.iter().all(|it| it.exists()), "{own:?}");
+    stand.chain.kill(&mut stand.supervisor, &name).unwrap();
+    assert!(own.iter().all(|it| !it.exists()), "{name}: {own:?}");
+}
+
+#[test]
+fn delivery() {
+    let it = service("delivery", &["delivery/target/delivery"], &[("POOL_SIZE", "3")]);
+    let Some(stand) = up(it, Content::Delivery { scale: 0.0005 }) else { return };
+    let asked = "/offices?seller_lat=55.75&seller_lon=37.62&seller_south=55.5&seller_west=37.2&seller_north=56\
+                 &seller_east=38&buyer_south=59.7&buyer_west=29.8&buyer_north=60.2&buyer_east=30.8&weight=900\
+                 &height=100&length=200&width=300&cost=5000";
+    let found = get(web(&stand), asked);
+    // Petersburg is 634 km from Moscow, in zone 2: 150 roubles, twice 40, 30 for the second kilogram (by size), and
+    // 25 of insurance.
+    assert!(found.contains("\"price\":285"), "{found}");
+    lives(stand, asked);
+}
+
+#[test]
+fn book() {
+    let it = service("book", &["java", "-jar", "book/target/book.jar"], &[]);
+    let Some(stand) = up(it, Content::Books { rows: 2_000 }) else { return };
+    let mut row = sql(&stand).query("select author, name, price from book.bookv2 where id = 7").unwrap();
+    let [author, name, price] = <[_; 3]>::try_from(row.rows.remove(0)).unwrap().map(Option::unwrap);
+    let asked = format!("/books?author={}&name={}", escaped(&author), escaped(&name));
+    let expected = format!(r#"200 [{{"id":7,"author":"{author}","name":"{name}","price":{price}}}]"#);
+    assert_eq!(get(web(&stand), &asked), expected);
+    // Its numbers begin where ours end.
+    let answer = post(&stand, "/books", r#"{"author":"Чехов","name":"Чайка","price":19900}"#);
+    assert!(answer.contains(r#"{"id":2001}"#), "{answer}");
+    lives(stand, &asked);
+}
+
+#[test]
+fn social() {
+    let python = "social/target/venv/bin/python";
+    let it = service("social", &[python, "-m", "social"], &[("WORKERS", "2")]);
+    let Some(stand) = up(it, Content::Users { users: 1_000 }) else { return };
+    let answer = post(&stand, "/login", &format!(r#"{{"id":7,"password":"{}"}}"#, users::PASSWORD));
+    assert!(answer.contains("\"token\""), "{answer}");
+    let answer = post(&stand, "/login", r#"{"id":7,"password":"guess"}"#);
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    let who = r#"{"first_name":"Анна","second_name":"Каренина","birthdate":"1990-01-01","password":"x"}"#;
+    let answer = post(&stand, "/user/register", who);
+    assert!(answer.contains(r#"{"id":1001}"#), "{answer}");
+    lives(stand, "/user/get/7");
+}
+
+fn escaped(text: &str) -> String {
+    text.bytes().map(|it| format!("%{it:02X}")).collect()
+}
