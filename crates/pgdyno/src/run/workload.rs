@@ -11,7 +11,7 @@ use load::{Initial, Plan, Postgres, Seeding, Service, Workload, schedule};
 use model::plan::{FeedOrder, Load, LoadModel, Operation, Setup, Work};
 use model::rows::Rows;
 use model::summary;
-use model::{Nanos, Schedule};
+use model::{Nanos, PerSecond, Schedule, ScriptId, Stream, Users};
 use stack::ask::{self, Target};
 use std::sync::Arc;
 use wire::http::{Host, Url};
@@ -59,7 +59,7 @@ pub struct Web {
 pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Trouble> {
     let load = &setup.load;
     let program = compile(setup, asked)?;
-    let schedule = schedule(load)?;
+    let schedule = schedule(setup)?;
     let clients = clients(load);
     let threads = u16::try_from(u32::from(load.threads).min(clients)).expect("the lesser of two");
     let speaks = |kind: fn(&Work) -> bool| setup.operations.iter().any(|it| kind(&it.work));
@@ -179,17 +179,34 @@ fn compile(setup: &Setup, asked: &Asked<'_>) -> Result<Program, Trouble> {
     })
 }
 
-fn schedule(load: &Load) -> Result<Schedule, Trouble> {
-    Ok(match &load.model {
+fn schedule(setup: &Setup) -> Result<Schedule, Trouble> {
+    let parse =
+        |text: &str| schedule::parse(text).map_err(|it| Trouble::new(format!("schedule {text}: {it:?}")));
+    Ok(match &setup.load.model {
         LoadModel::Closed { think, .. } => Schedule::Closed { think: *think },
-        LoadModel::Users { .. } => {
-            return Err(Trouble::new(
-                "this build does not run users in stages; write `clients` and `duration`",
-            ));
-        }
-        LoadModel::Open { schedule: text, arrivals, .. } => {
-            let curve = schedule::parse(text).map_err(|it| Trouble::new(format!("schedule: {it:?}")))?;
-            Schedule::Open { curve, spacing: *arrivals }
+        LoadModel::Users { stages, think, pacing, rate_max } => Schedule::Users(Users {
+            stages: stages.clone(),
+            think: *think,
+            pacing: *pacing,
+            rate_max: rate_max.map(PerSecond),
+        }),
+        LoadModel::Open { schedule: text, arrivals: spacing, .. } => {
+            let spacing = *spacing;
+            let own =
+                setup.operations.iter().enumerate().filter_map(|(n, it)| Some((n, it.schedule.as_ref()?)));
+            let own = own.map(|(n, text)| {
+                Ok(Stream { curve: parse(text)?, spacing, script: Some(ScriptId(n as u16)) })
+            });
+            let mut own: Vec<Stream> = own.collect::<Result<_, Trouble>>()?;
+            // Where every operation has arrivals of its own there is no mix.
+            let mix = (!text.is_empty()).then(|| parse(text)).transpose()?;
+            match (mix, own.is_empty()) {
+                (Some(curve), true) => Schedule::Open { curve, spacing },
+                (mix, _) => {
+                    own.extend(mix.map(|curve| Stream { curve, spacing, script: None }));
+                    Schedule::Streams(own)
+                }
+            }
         }
     })
 }
