@@ -3,9 +3,12 @@
 //! These types are the file's form; their comments are what an editor shows. The JSON Schema is made from them, and the
 //! text is checked against that schema before serde reads it.
 
+mod work;
+
+pub use work::{Capture, Feed, FeedForm, OneOrMany, Operation, Request, Step};
+
 use crate::datum::Ordered;
-use crate::json::JsonText;
-use crate::unit::{Bytes, BytesPerSecond, Duration, Order, Pause, Share, Statuses, Word};
+use crate::unit::{Bytes, BytesPerSecond, Duration, Pause, Share, Word};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -460,146 +463,6 @@ pub struct Rectangle {
     pub from: [f64; 2],
     /// The corner across.
     pub to: [f64; 2],
-}
-
-/// Rows of values: in a file, asked of PostgreSQL, or written here.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Feed {
-    /// A file, plain or packed by gzip; relative to this one.
-    pub file: Option<String>,
-    /// What the file is; told by its name when left out.
-    pub form: Option<FeedForm>,
-    /// A query, asked before the load begins.
-    pub sql: Option<String>,
-    /// Rows that stand here: each a mapping with the same keys.
-    pub rows: Option<Vec<Ordered<Word>>>,
-    /// Names of the columns, where the file's first line has none, or of the query's.
-    pub columns: Option<Vec<String>>,
-    /// `sequential` when left out.
-    pub order: Option<Order>,
-    /// The column of a table that its values are found in, as table.column: how much of the table the feed can touch is told.
-    pub of: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum FeedForm {
-    /// The first line names the columns; `"` quotes a field.
-    Csv,
-    /// The same with tabs; nothing is quoted.
-    Tsv,
-    /// An object per line.
-    #[serde(rename = "jsonl")]
-    JsonLines,
-    /// Yandex.Tank's ammunition: headers in brackets, a path per line.
-    Uri,
-    /// The same, with a body behind each line.
-    UriPost,
-    /// The same: whole requests, each behind its length.
-    Raw,
-    /// A web server's log.
-    Access,
-}
-
-/// One line of the mix: an HTTP request, several of them (`steps`), SQL, a pgbench script, or whole requests of a feed.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[schemars(extend("additionalProperties" = false))]
-pub struct Operation {
-    /// How often it is chosen, relative to the others; 1 when left out.
-    pub weight: Option<u32>,
-    /// Instead of weights: how often per second, times `load.coefficient`.
-    pub rate: Option<f64>,
-    /// Open: arrivals of its own, beside the mix, such as `const(1, 60s)`.
-    pub schedule: Option<String>,
-    /// The feed that it draws a row of: columns are variables, `${name}` in requests and `:name` in scripts.
-    pub feed: Option<String>,
-    /// Variables that are computed before its requests, as by pgbench's `\\set`: `{ id: "random(1, 1000)" }`.
-    #[serde(default)]
-    pub set: Ordered<Word>,
-    /// In pgbench's language.
-    pub sql: Option<String>,
-    /// A file in pgbench's language; relative to this one.
-    pub script: Option<String>,
-    /// The feed whose rows are whole requests.
-    pub ammo: Option<String>,
-    /// Requests one after the other; the first that fails ends them.
-    pub steps: Option<Vec<Step>>,
-    #[serde(flatten)]
-    pub request: Request,
-}
-
-/// A request among several.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[schemars(extend("additionalProperties" = false))]
-pub struct Step {
-    /// What reports call it.
-    pub name: Option<String>,
-    #[serde(flatten)]
-    pub request: Request,
-}
-
-/// An HTTP request: a method with its path. `${name}` stands for a variable's value, `$$` for the sign itself.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-pub struct Request {
-    /// Path and query, as in `/books?author=${author}`.
-    pub get: Option<String>,
-    /// Path and query.
-    pub head: Option<String>,
-    /// Path and query.
-    pub post: Option<String>,
-    /// Path and query.
-    pub put: Option<String>,
-    /// Path and query.
-    pub patch: Option<String>,
-    /// Path and query.
-    pub delete: Option<String>,
-    /// Added to the path, escaped.
-    #[serde(default)]
-    pub query: Ordered<Word>,
-    #[serde(default)]
-    pub headers: Ordered<Word>,
-    /// A body: a value, which is sent as JSON, or a text that is JSON already.
-    pub json: Option<JsonText>,
-    /// A body: fields, as a browser sends a form.
-    pub form: Option<Ordered<Word>>,
-    /// A body: any text.
-    pub body: Option<String>,
-    /// What of the answer becomes a variable of later steps.
-    #[serde(default)]
-    pub capture: Ordered<Capture>,
-    /// What the answer must be; any other is a failure.
-    pub expect: Option<Expect>,
-}
-
-/// Where in an answer a value stands.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Capture {
-    /// A JSON pointer: `/token`, `/items/0/id`.
-    Json(String),
-    /// A header's name.
-    Header(String),
-    /// A regular expression: its first group, or all that it finds.
-    Regex(String),
-}
-
-/// What is expected of an answer.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Expect {
-    /// 200, 2xx, 200-299, or a list of them; 200-399 when left out.
-    pub status: Option<OneOrMany>,
-    /// What the body holds somewhere.
-    pub contains: Option<String>,
-}
-
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline)]
-pub enum OneOrMany {
-    Many(Vec<Statuses>),
-    One(Statuses),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

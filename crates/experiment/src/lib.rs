@@ -62,6 +62,12 @@ pub struct Place {
     pub target: String,
 }
 
+/// Names of columns, or why there are none.
+pub type Columns = Result<Vec<String>, String>;
+
+/// Reads the first lines of a file; columns are given where those do not name them.
+pub type ColumnsOf = dyn Fn(&Path, FeedForm, Option<&[String]>) -> Columns;
+
 /// The grammars within the file: each says what is wrong with a text.
 #[derive(Clone, Copy)]
 pub struct Grammars<'a> {
@@ -99,8 +105,8 @@ pub struct Request<'a> {
     pub grammars: Grammars<'a>,
     /// Reads a script.
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
-    /// Columns of a feed's file, by its first lines; of one whose lines do not name them, those that are given.
-    pub columns: &'a dyn Fn(&Path, FeedForm, Option<&[String]>) -> Result<Vec<String>, String>,
+    /// Of a feed's file.
+    pub columns: &'a ColumnsOf,
     /// What a file of this name most likely is.
     pub form: &'a dyn Fn(&str) -> Option<FeedForm>,
 }

@@ -1,6 +1,6 @@
 //! What does a file with HTTP operations, feeds and users become?
 
-use experiment::{Course, Grammars, Place, Request, read};
+use experiment::{Complaint, Course, Grammars, Mistakes, Place, Plan, Request, read};
 use model::Nanos;
 use model::plan::{Entrance, Experiment, FeedForm, LoadModel, Setup, Think, Work};
 use std::path::Path;
@@ -8,23 +8,28 @@ use std::path::Path;
 const SERVICE: &str = "stack: { service: { url: \"http://127.0.0.1:1\" } }\n";
 const CLOSED: &str = "load: { model: closed, clients: 8, duration: 10s }\n";
 
-/// Each schedule lasts ten seconds, at five per second; `shop` is on another machine.
-fn experiment(text: &str) -> (Experiment, Vec<Nanos>, Vec<String>) {
+/// Each schedule lasts ten seconds, at five per second; `shop` is on another machine; `!` is always wrong.
+fn try_reading(text: &str) -> Result<Plan, Mistakes> {
+    let refuse = |text: &str| match text.find('!') {
+        Some(i) => Err(vec![Complaint { at: i..text.len(), found: "a".into(), instead: "b".into() }]),
+        None => Ok(()),
+    };
     let place = |text: &str| Place {
         address: "shop:80".to_owned(),
         entrance: Entrance::Tcp,
         near: !text.contains("shop"),
         target: "/".to_owned(),
     };
+    let course = Course { lasting: Nanos::from_secs(10), most: 5.0 };
     let grammars = Grammars {
-        schedule: &|_| Ok(Course { lasting: Nanos::from_secs(10), most: 5.0 }),
-        script: &|_, _| Ok(()),
-        url: &|text| Ok(place(text)),
-        regex: &|_| Ok(()),
+        schedule: &|text| refuse(text).map(|()| course),
+        script: &|text, _| refuse(text),
+        url: &|text| refuse(text).map(|()| place(text)),
+        regex: &refuse,
         rule: &|_, _| Ok(()),
         objective: &|_, _| Ok(()),
     };
-    let request = Request {
+    read(&Request {
         path: Path::new("there/book.yaml"),
         text,
         sets: &[],
@@ -33,8 +38,11 @@ fn experiment(text: &str) -> (Experiment, Vec<Nanos>, Vec<String>) {
         read: &|_| Ok(String::new()),
         columns: &|_, _, given| Ok(given.map_or(vec!["author".to_owned()], <[String]>::to_vec)),
         form: &|name| name.contains("csv").then_some(FeedForm::Csv),
-    };
-    let plan = read(&request).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes}"));
+    })
+}
+
+fn experiment(text: &str) -> (Experiment, Vec<Nanos>, Vec<String>) {
+    let plan = try_reading(text).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes}"));
     (plan.experiment, plan.lasting, plan.remarks)
 }
 
@@ -192,4 +200,71 @@ fn remarks() {
         remarks,
         ["`a` captures `t`, and no step uses it", "no operation draws from the feed `spare`"]
     );
+}
+
+/// A text with some of everything.
+const RICH: &str = r#"stack:
+  service: { url: "http://shop", allow: "shop:80", caps: { rate: 99, clients: 9, duration: 5m }, ready: /r, stats: /s }
+  postgres: { attach: "postgres://h/d" }
+feeds:
+  books: { file: a.csv, columns: [author, ж], order: zipfian(1.2), of: a.b.c }
+  asked: { sql: SELECT 1, order: once }
+  rows: { rows: [{ a: 1, b: x }, { a: 2, b: "y" }] }
+operations:
+  get: { rate: 0.5, get: "/${author}?e=$$", feed: books, query: { "ж": "${ж} $$" }, set: { n: "random(1, :client_id) + 1" } }
+  json: { rate: 1, post: /, feed: rows, json: { "${a}": ["${b}", ~, 1_0, 0x1] }, headers: { A: "é${a}" }, expect: { status: [2xx, 200-404], contains: é } }
+  text: { schedule: "const(1, 5s)", put: /, json: "{\"é\": ${client_id}, \"$$\": [1]}" }
+  steps: { rate: 3, steps: [{ name: é, post: /, form: { a: "${client_id}" }, capture: { t: { json: /a~1 }, u: { regex: "é(" } } }, { get: "/${t}${u}" }] }
+load: { model: open, duration: 60s, coefficient: 1.5, max_in_flight: 5 }
+matrix: { load.coefficient: [1, 2], load.arrivals: [even, poisson] }
+"#;
+
+#[test]
+fn no_text_panics() {
+    experiment(RICH);
+    let seed: u64 = 0x5eed;
+    let mut state = seed;
+    let mut draw = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below.max(1)
+    };
+    let signs: Vec<&str> =
+        "$ { } [ ] : , \" ' ~ é / ( ) 0 -1 1e309 \n ! ${ ${a} null {} [] NaN %".split(' ').collect();
+    let (mut right, mut wrong) = (0, 0);
+    for round in 0..1000 {
+        let mut text: Vec<char> = RICH.chars().collect();
+        for _ in 0..=draw(3) {
+            let at = draw(text.len());
+            let length = [0, 1, 1, 4, 12][draw(5)].min(text.len() - at);
+            let new: Vec<char> = match draw(3) {
+                0 => Vec::new(),
+                1 => signs[draw(signs.len())].chars().collect(),
+                _ => {
+                    let from = draw(text.len());
+                    text[from..(from + draw(20)).min(text.len())].to_vec()
+                }
+            };
+            text.splice(at..at + length, new);
+        }
+        let text: String = text.into_iter().collect();
+        match try_reading(&text) {
+            Ok(plan) => {
+                assert!(!plan.experiment.cells[0].setup.operations.is_empty());
+                right += 1;
+            }
+            Err(mistakes) => {
+                assert!(!mistakes.list.is_empty(), "seed {seed}, round {round}:\n{text}");
+                for it in &mistakes.list {
+                    let source = &mistakes.sources[it.at.source].text;
+                    assert!(
+                        source.get(it.at.bytes.clone()).is_some(),
+                        "seed {seed}, round {round}:\n{text}\n{it:?}"
+                    );
+                    assert!(!it.found.is_empty() && !it.instead.is_empty(), "{it:?}");
+                }
+                wrong += 1;
+            }
+        }
+    }
+    assert!(right > 10 && wrong > 500, "{right} right, {wrong} wrong");
 }

@@ -176,4 +176,10 @@ fn the_schema_is_printed() {
     let schema: serde_json::Value = serde_json::from_str(&out).expect("it is JSON");
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     assert!(schema["$defs"]["Pooler"]["properties"]["size"]["description"].is_string());
+    // What an operation and a step have in common is in both, and nothing else is.
+    for name in ["Operation", "Step"] {
+        let it = &schema["$defs"][name];
+        assert!(it["properties"]["get"]["description"].is_string(), "{it:#}");
+        assert_eq!(it["additionalProperties"], false, "{it:#}");
+    }
 }

@@ -14,10 +14,13 @@ const USERS: u64 = 5;
 const PER_USER: u64 = 2;
 const ZIPF: f64 = 1.1;
 
+/// A dataset that has a size, and what it is called.
+type Owner = (DatasetName, &'static str);
+
 impl Maker<'_> {
     pub(super) fn dataset(&mut self, it: file::Dataset, seed: u64) -> Dataset {
         use DatasetName::{Books, Delivery, Pgbench, Profiles, Tickets, Users};
-        let of: [(&str, bool, &[(DatasetName, &str)]); 4] = [
+        let of: [(&str, bool, &[Owner]); 4] = [
             ("rows", it.rows.is_some(), &[(Tickets, "tickets"), (Books, "books")]),
             ("users", it.users.is_some(), &[(Profiles, "profiles"), (Users, "users")]),
             ("per_user", it.per_user.is_some(), &[(Profiles, "profiles")]),

@@ -120,7 +120,7 @@ impl Maker<'_> {
             self.known(&at(key), path, variables);
         }
         let target = self.target(&at(method), target, &it.query, self.mistakes.len() == before);
-        let headers = it.headers.0.into_iter().map(|(name, value)| self.header(path, name, value)).collect();
+        let headers = it.headers.0.into_iter().map(|(name, it)| self.header(path, name, &it.0)).collect();
         let bodies: Vec<&str> =
             [("json", it.json.is_some()), ("form", it.form.is_some()), ("body", it.body.is_some())]
                 .iter()
@@ -205,7 +205,7 @@ impl Maker<'_> {
         target
     }
 
-    fn header(&mut self, path: &str, name: String, value: Word) -> (String, String) {
+    fn header(&mut self, path: &str, name: String, value: &str) -> (String, String) {
         let at = format!("{path}.headers.{name}");
         let token = |it: char| it.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(it);
         if name.is_empty() || !name.chars().all(token) {
@@ -214,11 +214,11 @@ impl Maker<'_> {
         } else if let Some(ours) = OURS.iter().find(|it| it.eq_ignore_ascii_case(&name)) {
             self.tell(&at, format!("the header {ours} is pgdyno's to write"), "leave it out");
         }
-        if value.0.contains(|it: char| it.is_control() && it != '\t') {
+        if value.contains(|it: char| it.is_control() && it != '\t') {
             let found = format!("the header {} has several lines or a control character", quote(&name));
             self.tell(&at, found, "write its value on one line");
         }
-        (name, value.0.trim().to_owned())
+        (name, value.trim().to_owned())
     }
 
     /// A text that stands where a value could must be JSON already.

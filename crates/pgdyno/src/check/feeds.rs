@@ -1,6 +1,7 @@
 //! What do the first lines of a feed's file tell?
 
 use crate::voice::plain;
+use experiment::Columns;
 use feed::Form;
 use model::plan::FeedForm;
 use std::fs::File;
@@ -24,7 +25,7 @@ pub fn form(name: &str) -> Option<FeedForm> {
 }
 
 /// The columns of a file, or why there are none. Only its first line that is not empty is read.
-pub fn columns(path: &Path, form: FeedForm, given: Option<&[String]>) -> Result<Vec<String>, String> {
+pub fn columns(path: &Path, form: FeedForm, given: Option<&[String]>) -> Columns {
     let unreadable = |error: io::Error| format!("it cannot be read: {}", plain(&error));
     let file = File::open(path).map_err(unreadable)?;
     let mut text = feed::plain(BufReader::new(file)).map_err(|it| it.to_string())?;
