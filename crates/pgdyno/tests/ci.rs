@@ -13,7 +13,7 @@ fn pipelines_ask_for_what_there_is() {
     let mut commands = 0;
     for line in text.lines() {
         // What comes behind is said to people.
-        let said = line.split_once(" #").map_or(line, |it| it.0);
+        let said = line.split_once(" #").map_or(line, |it| it.0).trim_end();
         let Some((_, command)) = said.split_once("pgdyno ").filter(|_| line.starts_with(' ')) else {
             continue;
         };
