@@ -69,9 +69,8 @@ pub fn run(
         feeds: &feeds,
         variables: &variables,
     };
-    let prepare = |setup: &Setup, seed| {
-        workload::prepare(setup, &asked, seed).map_err(|it| Hindrance::Failed(it.what))
-    };
+    let prepare =
+        |setup: &Setup, seed| workload::prepare(setup, &asked, seed).map_err(|it| Hindrance::Failed(it.what));
     if setup.load.warmup.0 > 0 {
         show(Seen::WarmingUp);
         // Requests of its own, so that the trial does not ask again for what it has just warmed.
