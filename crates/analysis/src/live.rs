@@ -105,7 +105,7 @@ mod tests {
             let outcome = match n {
                 0 => Outcome::Failed(Code::RESET),
                 1 => Outcome::Unknown(Code::RESET),
-                2 | 3 | 4 => Outcome::Dropped,
+                2..=4 => Outcome::Dropped,
                 _ => Outcome::Ok,
             };
             let (intended, finished) = (Nanos::ZERO, Nanos::from_micros(n));

@@ -36,8 +36,8 @@ impl Tree {
                 if kind.is_dir() {
                     folders.push(path);
                 } else if kind.is_file() {
-                    // What is no UTF-8 is no text.
-                    let Ok(text) = String::from_utf8(fs::read(&path)?) else { continue };
+                    // What is no UTF-8 is no text, but links may lead to it.
+                    let text = String::from_utf8(fs::read(&path)?).unwrap_or_default();
                     let parts: Vec<_> =
                         path.strip_prefix(root).expect("found below the root").iter().collect();
                     let name = parts.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");

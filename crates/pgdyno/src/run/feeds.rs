@@ -217,7 +217,7 @@ mod tests {
         let mut out = BufWriter::with_capacity(1 << 20, File::create(&kept.0).expect("there is room"));
         let rows = megabytes * 10_000;
         for n in 0..rows {
-            write!(out, "{n:019}\t{:>79}\n", n % 97).expect("there is room");
+            writeln!(out, "{n:019}\t{:>79}", n % 97).expect("there is room");
         }
         out.into_inner().expect("there is room");
         let before = own_memory();

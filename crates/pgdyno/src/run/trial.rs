@@ -162,7 +162,7 @@ fn server(chain: &Chain, setup: &Setup) -> Server {
     let only_web = !setup.operations.iter().any(|it| matches!(it.work, Work::Script { .. }));
     let entrance = &chain.nodes()[0];
     if let Some(web) = chain.web().filter(|_| only_web) {
-        let address = web.url.as_ref().map_or_else(String::new, |it| it.host_header());
+        let address = web.url.as_ref().map_or_else(String::new, wire::http::Url::host_header);
         let (version, transport) = (web.version.clone(), web.hop.clone());
         return Server { version, transport, address, ..Server::default() };
     }
