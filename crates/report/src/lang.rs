@@ -23,6 +23,7 @@ use model::finding::Finding;
 use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
 use model::objective::{Judged, Tally};
 use model::plan::Entrance;
+use model::reach::Reach;
 use model::stop::{Difference, Fired};
 use model::summary::{Cost, Doubt, FailureClass, Fairness, Plan, Reason, Server};
 use page::PageWords;
@@ -101,6 +102,8 @@ pub trait Lang: Debug + Sync + PageWords + CompareWords + LiveWords + ServeWords
     fn legend(&self, baseline: Option<&str>, seed: u64, too_few: bool) -> String;
     /// How much of a processor watching took.
     fn watching(&self, processors: f64) -> String;
+    /// How much of its table a feed can touch, and whether that is a cache.
+    fn reach(&self, it: &Reach) -> String;
     /// `names`: of the cells.
     fn tally(&self, it: &Tally, names: &[String]) -> String;
     fn entrance(&self, it: Entrance) -> &'static str;

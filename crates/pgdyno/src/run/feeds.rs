@@ -4,6 +4,7 @@
 //! name that is mapped as well: what is not drawn needs no memory.
 
 use crate::voice::{Trouble, plain};
+use analysis::reach::Table;
 use feed::Packing;
 use memmap2::{Advice, Mmap};
 use model::plan::{self, FeedForm, FeedSource};
@@ -86,6 +87,29 @@ fn of_query(name: &str, sql: &str, connection: &mut Connection) -> Result<Rows, 
         packing.push(fields).map_err(|it| unwritten(&it))?;
     }
     laid(packing)
+}
+
+/// What PostgreSQL's statistics say of `schema.table.column`; `None` where they say nothing.
+pub fn table(of: &str, connection: &mut Connection) -> Option<Table> {
+    let mut parts = of.rsplitn(3, '.');
+    let (column, table, schema) = (parts.next()?, parts.next()?, parts.next().unwrap_or("public"));
+    let text = |it: &str| format!("'{}'", it.replace('\'', "''"));
+    let sql = format!(
+        "SELECT c.reltuples, pg_relation_size(c.oid), coalesce(s.n_distinct, -1) FROM pg_class c \
+         JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_stats s \
+         ON s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = {} \
+         WHERE n.nspname = {} AND c.relname = {}",
+        text(column),
+        text(schema),
+        text(table)
+    );
+    let answer = connection.query(&sql).ok()?;
+    let [rows, bytes, distinct] = answer.rows.first()?.as_slice() else { return None };
+    let number = |it: &Option<String>| it.as_ref()?.parse::<f64>().ok();
+    let (rows, bytes, distinct) = (number(rows)?, number(bytes)?, number(distinct)?);
+    // Below 0 it is a share of the rows: PostgreSQL's manual, pg_stats.
+    let distinct = if distinct < 0.0 { -distinct * rows } else { distinct };
+    Some(Table { column: of.to_owned(), rows, bytes: bytes as u64, distinct })
 }
 
 /// A file that nobody else can find, and that is gone with us.

@@ -3,10 +3,11 @@
 //! One supervisor, one chain that becomes the next cell's, one dataset that is put back as it was. What two cells share
 //! keeps running.
 
-use super::feeds::Feeds;
+use super::feeds::{self, Feeds};
 use super::workload::Web;
 use crate::voice::Trouble;
-use model::plan::{Dataset, Setup, Stack};
+use model::plan::{Dataset, Feed, Setup, Stack};
+use model::reach::Reach;
 use model::rows::Rows;
 use stack::chain::{Chain, Problem, Step, in_database};
 use stack::component::program::Programs;
@@ -98,6 +99,31 @@ impl Lab {
                 .map_err(|it| Trouble::new(format!("the query of a feed cannot be asked: {it}")))
         };
         setup.feeds.iter().map(|it| feeds.rows(it, &mut connection)).collect()
+    }
+
+    /// How much of their tables the feeds can touch, of those that name a column; empty where that cannot be found out.
+    pub fn reaches(&mut self, setup: &Setup) -> Vec<Reach> {
+        let Ok(rows) = self.feeds(setup) else { return Vec::new() };
+        let named = setup.feeds.iter().zip(&rows).filter_map(|(it, rows)| Some((it, rows, it.of.as_ref()?)));
+        let named: Vec<_> = named.collect();
+        if named.is_empty() {
+            return Vec::new();
+        }
+        let Some(postgres) = self.chain().postgres() else { return Vec::new() };
+        let memory =
+            postgres.plan.limits.memory.or_else(|| stack::host::Host::look().memory).unwrap_or(u64::MAX);
+        let target = in_database(
+            postgres.admin.as_ref().unwrap_or(&postgres.entrance),
+            &self.chain().users().database,
+        );
+        let Ok(mut connection) = target.open(PATIENCE) else { return Vec::new() };
+        let reach = |(it, rows, of): (&Feed, &Rows, &String)| {
+            let column = of.rsplit('.').next().unwrap_or(of);
+            let distinct = feed::distinct(rows, rows.columns().iter().position(|it| it == column));
+            let table = feeds::table(of, &mut connection);
+            analysis::reach::reach(&it.name, (rows.len(), distinct), it.order, table, memory)
+        };
+        named.into_iter().map(reach).collect()
     }
 
     /// Brings up what `setup` asks for, with its data as at the beginning.

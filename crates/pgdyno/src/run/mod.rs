@@ -21,7 +21,7 @@ use analysis::strategy::Sweep;
 use clap::Parser;
 use lab::{Hindrance, Lab};
 use model::objective::Verdict;
-use model::plan::{Experiment, Setup};
+use model::plan::{Dataset, Experiment, Feed, Setup};
 use show::Show;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use stack::restore::Bloat;
@@ -115,7 +115,7 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     }
     on_request(writer.path(), Arc::clone(&interrupted))?;
     let lab = Lab::start(Arc::clone(&interrupted))?;
-    let mut bench = Bench { lab, writer, interrupted, show, endpoint };
+    let mut bench = Bench { lab, writer, interrupted, show, endpoint, told_of: Vec::new() };
     let statuses = bench.all(&plan.experiment);
     let Bench { lab, writer, interrupted, show, .. } = bench;
     drop(lab);
@@ -144,6 +144,8 @@ struct Bench {
     interrupted: Arc<AtomicBool>,
     show: Show,
     endpoint: Option<Endpoint>,
+    /// Feeds whose reach was told, with their data and the server's memory.
+    told_of: Vec<(Vec<Feed>, Option<Dataset>, Option<u64>)>,
 }
 
 /// What matters of a trial for the program's end.
@@ -181,6 +183,9 @@ impl Bench {
             if let Err(Hindrance::Unavailable(why)) = &ready {
                 missing[next.cell] = Some(why.clone());
             }
+            if ready.is_ok() {
+                self.tell_of_feeds(&cell.setup);
+            }
             let trial = Trial {
                 cell: next.cell as u32,
                 label: cell.label.clone(),
@@ -206,6 +211,21 @@ impl Bench {
             }
         }
         ended
+    }
+
+    /// Once for feeds and their data: how much of them they can touch.
+    fn tell_of_feeds(&mut self, setup: &Setup) {
+        let memory = setup.stack.nodes.last().and_then(|it| it.limits.memory);
+        let these = (setup.feeds.clone(), setup.dataset.clone(), memory);
+        if setup.feeds.is_empty() || self.told_of.contains(&these) {
+            return;
+        }
+        for it in self.lab.reaches(setup) {
+            self.show.reach(&it);
+            let text = serde_json::to_string(&it).expect("plain data");
+            self.writer.note(Note { trial: None, subject: "feed".to_owned(), text });
+        }
+        self.told_of.push(these);
     }
 
     fn measure(&mut self, setup: &Setup, seed: u64, id: TrialId) -> (Ended, End) {

@@ -11,6 +11,7 @@ use analysis::live::Live as Recent;
 use experiment::Plan;
 use model::live::Second;
 use model::plan::{Cell, Setup};
+use model::reach::Reach;
 use model::{LogEvent, Nanos};
 use report::lang::Lang;
 use report::live::{self, Doing, End, Event, Figures, Finished, Live, Milestone};
@@ -100,6 +101,10 @@ impl Show {
 
     pub fn remark(&self, it: &str) {
         self.screen.whole(self.lang.run_note(it));
+    }
+
+    pub fn reach(&self, it: &Reach) {
+        self.remark(&self.lang.reach(it));
     }
 
     pub fn trial(&mut self, position: usize, cell: usize) {

@@ -1,6 +1,7 @@
 //! English.
 
 mod compare;
+mod feeds;
 mod findings;
 mod live;
 mod matrix;
@@ -15,6 +16,7 @@ use model::finding::Finding;
 use model::matrix::{Figure, Hop as MatrixHop, NotApplied, Placement, Status, Verdict};
 use model::objective::{Judged, Tally};
 use model::plan::Entrance;
+use model::reach::Reach;
 use model::stop::{Difference, Fired};
 use model::summary::{Cost, Doubt, FailureClass, Fairness, Hop, LoadModel, Plan, Reason, Server};
 use model::{Nanos, Spacing};
@@ -259,6 +261,10 @@ impl Lang for En {
 
     fn watching(&self, processors: f64) -> String {
         format!("watching cost {:.1} % of a processor", 100.0 * processors)
+    }
+
+    fn reach(&self, it: &Reach) -> String {
+        feeds::reach(it)
     }
 
     fn tally(&self, it: &Tally, names: &[String]) -> String {

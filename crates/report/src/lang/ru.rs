@@ -2,6 +2,7 @@
 
 mod bench;
 mod compare;
+mod feeds;
 mod findings;
 mod live;
 mod matrix;
@@ -16,6 +17,7 @@ use model::finding::Finding;
 use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
 use model::objective::{Judged, Tally};
 use model::plan::Entrance;
+use model::reach::Reach;
 use model::stop::{Difference, Fired};
 use model::summary::{Cost, Doubt, FailureClass, Fairness, Plan, Reason, Server};
 
@@ -154,6 +156,10 @@ impl Lang for Ru {
 
     fn watching(&self, processors: f64) -> String {
         format!("на наблюдение ушло {} одного процессора", NUMBERS.percent(processors, 1))
+    }
+
+    fn reach(&self, it: &Reach) -> String {
+        feeds::reach(it)
     }
 
     fn tally(&self, it: &Tally, names: &[String]) -> String {
