@@ -25,3 +25,33 @@ pub fn reach(it: &Reach) -> String {
     }
     said
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::reach::Touched;
+
+    #[test]
+    fn a_feed_and_what_it_touches() {
+        let mut it = Reach { feed: "f".into(), rows: 20_000, distinct: 1, repeats_after: None, table: None };
+        assert_eq!(reach(&it), "the feed f has 20000 rows, 1 of them different");
+        it.repeats_after = Some(20_000);
+        let mut table = Touched {
+            column: "a.b.c".into(),
+            rows: 1e7,
+            bytes: 1300 << 20,
+            share: 0.002,
+            touched: 150 << 20,
+            memory: 2 << 30,
+        };
+        it.table = Some(table.clone());
+        let fits = "the feed f has 20000 rows, 1 of them different; a row returns after 20000 draws; it leads to 0.2 % of \
+                    the rows of a.b.c, which lie in about 150 MiB of 1.27 GiB";
+        assert_eq!(reach(&it), fits);
+        table.memory = 400 << 20;
+        it.table = Some(table);
+        let cache = ": that fits into the 400 MiB that the server may use, and the table does not, so that a cache is \
+                     measured; take more rows";
+        assert_eq!(reach(&it), [fits, cache].concat());
+    }
+}

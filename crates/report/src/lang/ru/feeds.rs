@@ -25,3 +25,31 @@ pub fn reach(it: &Reach) -> String {
     }
     said
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::reach::Touched;
+
+    #[test]
+    fn a_feed_and_what_it_touches() {
+        let table = Touched {
+            column: "a.b.c".into(),
+            rows: 1e7,
+            bytes: 1300 << 20,
+            share: 0.002,
+            touched: 150 << 20,
+            memory: 400 << 20,
+        };
+        let repeats_after = Some(20_001);
+        let it = Reach { feed: "f".into(), rows: 20_001, distinct: 7, repeats_after, table: Some(table) };
+        // No-break spaces are plain ones here.
+        let said = reach(&it).replace(['\u{202f}', '\u{a0}'], " ");
+        assert_eq!(
+            said,
+            "лента f: 20 001 строка, из них разных 7; строка повторяется через 20 001 запрос; она ведёт к 0,2 % строк \
+             таблицы по столбцу a.b.c, это примерно 150 МиБ из 1,27 ГиБ: столько помещается в 400 МиБ, доступные \
+             серверу, а вся таблица — нет, поэтому измеряется кэш; нужно больше строк"
+        );
+    }
+}
