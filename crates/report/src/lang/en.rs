@@ -127,7 +127,7 @@ impl Lang for En {
         let origin = server.origin.as_ref().map(|it| format!(" from {it}")).unwrap_or_default();
         let model = match &plan.model {
             LoadModel::Closed { think } if *think == Nanos::ZERO => "closed model".to_owned(),
-            LoadModel::Closed { think } => format!("closed model, thinking {}", NUMBERS.time(*think)),
+            LoadModel::Closed { think } => format!("closed model, thinking {}", NUMBERS.chosen(*think)),
             LoadModel::Open { schedule, arrivals: Spacing::Even } => {
                 format!("open model, {schedule}, even arrivals")
             }

@@ -46,7 +46,7 @@ pub fn measured(server: &Server, plan: &Plan) -> String {
     let origin = server.origin.as_ref().map(|it| format!(" из {it}")).unwrap_or_default();
     let model = match &plan.model {
         LoadModel::Closed { think } if *think == Nanos::ZERO => "закрытая модель".to_owned(),
-        LoadModel::Closed { think } => format!("закрытая модель с паузой {}", RU.time(*think)),
+        LoadModel::Closed { think } => format!("закрытая модель с паузой {}", RU.chosen(*think)),
         LoadModel::Open { schedule, arrivals: Spacing::Even } => {
             format!("открытая модель, {schedule}, равномерный поток заявок")
         }
