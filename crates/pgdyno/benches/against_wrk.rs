@@ -103,9 +103,10 @@ impl Bench<'_> {
     fn all(&self, quick: bool) -> Result<()> {
         self.cost()?;
         self.send_lag()?;
-        for driver in ["epoll", "io_uring"] {
+        // io_uring keeps two places for each client, and 20,000 open files is what many systems allow.
+        for (driver, many) in [("epoll", 10_000), ("io_uring", 9_900)] {
             self.stall(driver)?;
-            self.memory(driver, if quick { 1_000 } else { 10_000 })?;
+            self.memory(driver, if quick { 1_000 } else { many })?;
         }
         Ok(())
     }

@@ -67,8 +67,10 @@ pub fn prepare_for(
     let threads = u16::try_from(options.threads).map_err(|_| {
         Trouble::new(format!("{} threads are too many", options.threads)).hint("use fewer, as in -j 2")
     })?;
-    // io_uring keeps a place for each connection that there could be.
-    let connections = options.clients.saturating_mul(1 + asked.services.len() as u32);
+    let driver = driver(options)?;
+    // io_uring keeps a place for each connection that there could be, that of a session included.
+    let sessions = u32::from(asked.postgres.is_some() || driver == measure::Driver::IoUring);
+    let connections = options.clients.saturating_mul(sessions + asked.services.len() as u32);
     measure::allow_files(connections, threads)?;
     let (seeds, samples) = seeding(options, &program, scale, seed);
     let schedule = match &options.pace {
@@ -114,7 +116,7 @@ pub fn prepare_for(
         work: Arc::new(Workload::of(plan, postgres, services)),
         postgres: address,
         services: addresses,
-        driver: driver(options)?,
+        driver,
         spin: options.spin,
         log: options.log.is_some(),
     };
