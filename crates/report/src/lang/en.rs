@@ -1,5 +1,6 @@
 //! English.
 
+mod answer;
 mod compare;
 mod feeds;
 mod findings;

@@ -1,5 +1,6 @@
 //! Russian.
 
+mod answer;
 mod bench;
 mod compare;
 mod feeds;

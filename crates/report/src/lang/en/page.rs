@@ -1,14 +1,11 @@
 //! English: what a page says.
 
-use super::{En, NUMBERS as EN};
+use super::{En, NUMBERS as EN, answer};
 use crate::lang::Lang;
-use crate::lang::page::{
-    Answer, Goals, Held, Opened, PageWords, Question, Room, Standing, Term, Trials, Word,
-};
+use crate::lang::page::{Answer, PageWords, Question, Room, Standing, Term, Word};
 use crate::page::number::{said, utc};
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
-use model::matrix::{Against, Verdict};
 use model::plan::{Cache, Content, Dataset, Entrance, Limits, Load, LoadModel, Stage, Think};
 use model::summary::QueryMode;
 use model::{EventKind, Nanos, Spacing};
@@ -169,42 +166,7 @@ impl PageWords for En {
     }
 
     fn answer(&self, it: &Answer<'_>) -> String {
-        match it {
-            Answer::NotYet => "No answer yet: no trial has ended.".to_owned(),
-            Answer::Nothing { why, of } => {
-                let none = match of {
-                    1 => "its one trial does not count".to_owned(),
-                    of => format!("none of {of} trials counts"),
-                };
-                format!("No answer: {none}: {why}.")
-            }
-            Answer::One { held, trials, goals } => {
-                let verb = if held.offered.is_some() { "Delivers" } else { "Holds" };
-                format!("{verb} {}{}; {}.", self.rate(held), self.goals(goals), self.valid(*trials))
-            }
-            Answer::Many { baseline, best, worst, open, trials, goals } => {
-                let mut parts = Vec::new();
-                parts.extend(baseline.map(|it| {
-                    let verb = if it.offered.is_some() { "delivers" } else { "holds" };
-                    let idle = if it.idle { ", though not all of its clients did their work" } else { "" };
-                    format!("{} (the baseline) {verb} {}{idle}", it.name, self.rate(it))
-                }));
-                if let Some(it) = best {
-                    // The only other one is neither best nor worst.
-                    let how = match (worst, baseline) {
-                        (None, _) => "holds",
-                        (Some(_), Some(_)) => "is the best of the others with",
-                        (Some(_), None) => "is the best with",
-                    };
-                    parts.push(format!("{} {how} {}", it.name, self.beside(it)));
-                }
-                if let Some(it) = worst {
-                    parts.push(format!("{} is the worst with {}", it.name, self.beside(it)));
-                }
-                parts.extend(open.map(|it| self.opened(it)));
-                format!("{}{}; {}.", parts.join("; "), self.goals(goals), self.valid(*trials))
-            }
-        }
+        answer::answer(it)
     }
 
     fn load(&self, it: &Load, at_once: &[u32]) -> String {
@@ -502,90 +464,9 @@ impl En {
             }
         }
     }
-
-    /// `21570 transactions per second (95 %: 21400 to 21700, 5 runs), p99 12.3 ms`.
-    fn rate(&self, it: &Held<'_>) -> String {
-        let offered = it.offered.map_or(String::new(), |it| format!(" of {} offered", said(it, self)));
-        format!("{}{offered} transactions per second{}{}", said(it.tps, self), self.sure(it), self.tail(it))
-    }
-
-    /// The same beside the baseline, without the unit.
-    fn beside(&self, it: &Held<'_>) -> String {
-        let against = it.against.map_or(String::new(), |it| self.against(&it));
-        format!("{}{}{}{against}", said(it.tps, self), self.sure(it), self.tail(it))
-    }
-
-    /// What open cells hold of what is offered.
-    fn opened(&self, it: &Opened<'_>) -> String {
-        let each = |it: &Held<'_>| {
-            let offered = it.offered.map_or(String::new(), |it| format!(" of {}", said(it, self)));
-            format!("{}{offered}{}{}", said(it.tps, self), self.sure(it), self.tail(it))
-        };
-        match (it.of, &it.highest, &it.strained) {
-            (1, Some(it), _) => format!("{} keeps up with what is offered: {}", it.name, each(it)),
-            (1, None, Some(it)) => format!("{} does not keep up with what is offered: {}", it.name, each(it)),
-            (of, highest, strained) => {
-                let highest = highest
-                    .as_ref()
-                    .map_or(String::new(), |it| format!("; most is offered to {}: {}", it.name, each(it)));
-                let strained = strained
-                    .as_ref()
-                    .map_or(String::new(), |it| format!("; furthest behind is {}: {}", it.name, each(it)));
-                let keep = if it.kept_up == 1 { "keeps" } else { "keep" };
-                format!("{} of {of} open cells {keep} up with what is offered{highest}{strained}", it.kept_up)
-            }
-        }
-    }
-
-    fn sure(&self, it: &Held<'_>) -> String {
-        let runs = count(it.runs as usize, "trial");
-        match it.interval {
-            Some((low, high)) => {
-                format!(" (95 %: {} to {}, {runs})", said(low, self), said(high, self))
-            }
-            None => format!(" ({runs})"),
-        }
-    }
-
-    fn tail(&self, it: &Held<'_>) -> String {
-        it.p99.map_or(String::new(), |it| format!(", p99 {}", self.time(it)))
-    }
-
-    fn against(&self, it: &Against) -> String {
-        let Some(ratio) = it.ratio else { return String::new() };
-        let ratio = self.number(&format!("{ratio:.3}"));
-        match it.verdict {
-            Verdict::NoEvidence => format!(", {ratio} of the baseline: no evidence of a difference"),
-            Verdict::Lower => format!(", {ratio} of the baseline: lower"),
-            Verdict::Higher => format!(", {ratio} of the baseline: higher"),
-            Verdict::TooFewRuns => format!(", {ratio} of the baseline: too few trials to tell"),
-        }
-    }
-
-    fn goals(&self, it: &Goals) -> String {
-        let of = it.kept + it.broken + it.unknown;
-        match (of, it.broken, it.unknown) {
-            (0, ..) => String::new(),
-            (1, 0, 0) => "; its objective is kept".to_owned(),
-            (1, 1, _) => "; its objective is BROKEN".to_owned(),
-            (1, ..) => "; its objective cannot be judged".to_owned(),
-            (_, 0, 0) => format!("; all {of} objectives are kept"),
-            (_, 0, unknown) => format!("; {unknown} of {} cannot be judged", count(of, "objective")),
-            (_, 1, _) => format!("; 1 of {of} objectives is BROKEN"),
-            (_, broken, _) => format!("; {broken} of {of} objectives are BROKEN"),
-        }
-    }
-
-    fn valid(&self, it: Trials) -> String {
-        match (it.valid, it.of) {
-            (1, 1) => "its trial is valid".to_owned(),
-            (valid, of) if valid == of => "all trials are valid".to_owned(),
-            (valid, of) => format!("{valid} of {of} trials are valid"),
-        }
-    }
 }
 
-fn count(n: usize, what: &str) -> String {
+pub(super) fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 

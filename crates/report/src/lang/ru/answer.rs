@@ -1,0 +1,134 @@
+//! Russian: the answer of a run, in one sentence.
+
+use super::{NUMBERS as RU, counted, oblique, plural};
+use crate::lang::page::{Answer, Goals, Held, Opened, Trials};
+use crate::page::number::three;
+use model::matrix::{Against, Verdict};
+
+pub fn answer(it: &Answer<'_>) -> String {
+    match it {
+        Answer::NotYet => "Ответа пока нет: ни одно измерение не закончено.".to_owned(),
+        Answer::Nothing { why, of: 1 } => {
+            format!("Ответа нет: единственное измерение не учитывается: {why}.")
+        }
+        Answer::Nothing { why, of } => {
+            format!("Ответа нет: ни одно измерение из {of} не учитывается: {why}.")
+        }
+        Answer::One { held, trials, goals } => {
+            let verb =
+                if held.offered.is_some() { "Выполняется" } else { "Выдерживает" };
+            format!("{verb} {}{}; {}.", rate(held), self::goals(goals), valid(*trials))
+        }
+        Answer::Many { baseline, best, worst, open, trials, goals } => {
+            let mut parts = Vec::new();
+            parts.extend(baseline.map(|it| {
+                let idle = if it.idle {
+                    ", но свою работу сделали не все клиенты"
+                } else {
+                    ""
+                };
+                format!("{} (база сравнения): {}{idle}", it.name, rate(it))
+            }));
+            // The only other one is neither best nor worst.
+            let how = match (worst, baseline) {
+                (None, _) => "",
+                (Some(_), Some(_)) => "лучшая из остальных — ",
+                (Some(_), None) => "лучшая — ",
+            };
+            parts.extend(best.map(|it| format!("{how}{}: {}", it.name, beside(it))));
+            parts.extend(worst.map(|it| format!("худшая — {}: {}", it.name, beside(it))));
+            parts.extend(open.map(opened));
+            format!("{}{}; {}.", parts.join("; "), self::goals(goals), valid(*trials))
+        }
+    }
+}
+
+/// `21 570 транзакций в секунду (95 %: от 21 400 до 21 700, 5 измерений), p99 12,3 мс`.
+fn rate(it: &Held<'_>) -> String {
+    let number = three(it.tps);
+    // A broken number takes the genitive singular: 1,5 транзакции.
+    let what = match number.parse::<u64>() {
+        Ok(whole) => plural(whole, "транзакция", "транзакции", "транзакций"),
+        Err(_) => "транзакции",
+    };
+    let offered = it.offered.map_or(String::new(), |it| format!(" при предложенных {}", RU.three(it)));
+    format!("{} {what} в секунду{offered}{}{}", RU.write(&number), sure(it), tail(it))
+}
+
+/// The same beside the baseline, without the unit.
+fn beside(it: &Held<'_>) -> String {
+    let against = it.against.map_or(String::new(), |it| against(&it));
+    format!("{}{}{}{against}", RU.three(it.tps), sure(it), tail(it))
+}
+
+/// What open cells hold of what is offered.
+fn opened(it: &Opened<'_>) -> String {
+    let each = |it: &Held<'_>| {
+        let offered = it.offered.map_or(String::new(), |it| format!(" из {}", RU.three(it)));
+        format!("{} — {}{offered}{}{}", it.name, RU.three(it.tps), sure(it), tail(it))
+    };
+    match (it.of, &it.highest, &it.strained) {
+        (1, Some(it), _) => format!("предложенное выполняет {}", each(it)),
+        (1, None, Some(it)) => format!("предложенного не выдерживает {}", each(it)),
+        (of, highest, strained) => {
+            let highest = highest.as_ref().map_or(String::new(), |it| format!("; больше всего {}", each(it)));
+            let strained =
+                strained.as_ref().map_or(String::new(), |it| format!("; сильнее всех отстаёт {}", each(it)));
+            format!("предложенное выполняют {} из {of} открытых ячеек{highest}{strained}", it.kept_up)
+        }
+    }
+}
+
+fn sure(it: &Held<'_>) -> String {
+    let trials = counted(it.runs.into(), "измерение", "измерения", "измерений");
+    match it.interval {
+        Some((low, high)) => {
+            format!(" (95\u{a0}%: от {} до {}, {trials})", RU.three(low), RU.three(high))
+        }
+        None => format!(" ({trials})"),
+    }
+}
+
+fn tail(it: &Held<'_>) -> String {
+    it.p99.map_or(String::new(), |it| format!(", p99 {}", RU.time(it)))
+}
+
+fn against(it: &Against) -> String {
+    let Some(ratio) = it.ratio else { return String::new() };
+    let ratio = RU.fixed(ratio, 3);
+    match it.verdict {
+        Verdict::NoEvidence => format!(", {ratio} от базы: различие не доказано"),
+        Verdict::Lower => format!(", {ratio} от базы: ниже"),
+        Verdict::Higher => format!(", {ratio} от базы: выше"),
+        Verdict::TooFewRuns => format!(", {ratio} от базы: измерений слишком мало для вывода"),
+    }
+}
+
+fn goals(it: &Goals) -> String {
+    let of = it.kept + it.broken + it.unknown;
+    match (of, it.broken, it.unknown) {
+        (0, ..) => String::new(),
+        (1, 0, 0) => "; цель соблюдена".to_owned(),
+        (1, 1, _) => "; цель НАРУШЕНА".to_owned(),
+        (1, ..) => "; соблюдена ли цель, сказать нельзя".to_owned(),
+        (_, 0, 0) => format!("; соблюдены все цели ({of})"),
+        (_, 0, unknown) => {
+            let unknown = unknown as u64;
+            let goals = oblique(unknown, "цели", "целей");
+            format!("; о соблюдении {} {goals} из {of} судить нельзя", RU.count(unknown))
+        }
+        (_, broken, _) => {
+            let broken = broken as u64;
+            let verb = plural(broken, "НАРУШЕНА", "НАРУШЕНЫ", "НАРУШЕНО");
+            format!("; {verb} {} из {of}", counted(broken, "цель", "цели", "целей"))
+        }
+    }
+}
+
+fn valid(it: Trials) -> String {
+    match (it.valid, it.of) {
+        (1, 1) => "измерение достоверно".to_owned(),
+        (valid, of) if valid == of => "все измерения достоверны".to_owned(),
+        (valid, of) => format!("достоверных измерений: {valid} из {of}"),
+    }
+}
