@@ -132,3 +132,23 @@ fn valid(it: Trials) -> String {
         (valid, of) => format!("достоверных измерений: {valid} из {of}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objectives_in_their_number() {
+        for (kept, broken, unknown, expected) in [
+            (1, 0, 0, "; цель соблюдена"),
+            (2, 0, 0, "; соблюдены все цели (2)"),
+            (2, 1, 0, "; НАРУШЕНА 1 цель из 3"),
+            (1, 2, 0, "; НАРУШЕНЫ 2 цели из 3"),
+            (0, 5, 1, "; НАРУШЕНО 5 целей из 6"),
+            (2, 0, 1, "; о соблюдении 1 цели из 3 судить нельзя"),
+            (1, 0, 2, "; о соблюдении 2 целей из 3 судить нельзя"),
+        ] {
+            assert_eq!(goals(&Goals { kept, broken, unknown }), expected);
+        }
+    }
+}
