@@ -20,7 +20,7 @@ pub use mistake::{Mistake, Mistakes, Source, Span};
 
 use mistake::quote;
 use model::Nanos;
-use model::plan::{Cell, Experiment, FeedForm, Setup};
+use model::plan::{Cell, Experiment, FeedForm, Find, Setup};
 use model::summary::QueryMode;
 use std::fmt;
 use std::io;
@@ -198,7 +198,11 @@ fn gather(baseline: Option<usize>, read: Vec<(matrix::Label, setup::Made)>) -> P
         }
     }
     let cells = read.into_iter().map(|(label, made)| Cell { label, setup: made.setup }).collect();
-    Plan { experiment: Experiment { name, seed, repeat, cells, baseline }, lasting, remarks }
+    Plan {
+        experiment: Experiment { name, seed, repeat, cells, baseline, find: Find::Once },
+        lasting,
+        remarks,
+    }
 }
 
 /// Reads `path=value` of the command line.

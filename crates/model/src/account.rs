@@ -7,6 +7,7 @@ use crate::finding::Finding;
 use crate::matrix::{Matrix, Status};
 use crate::objective::Judged;
 use crate::plan::{Experiment, Limits};
+use crate::search::{Endurance, Maximum, Plateau};
 use crate::stop::Fired;
 use crate::summary::{Doubt, Failure, Reason};
 use crate::{Nanos, PerSecond};
@@ -25,6 +26,15 @@ pub struct Account {
     /// In the order in which they began.
     pub trials: Vec<TrialAccount>,
     pub stand: Stand,
+    /// How much each cell holds, where that was looked for; else empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub maxima: Vec<Maximum>,
+    /// Levels that were held for long.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub endured: Vec<Endurance>,
+    /// What a grid of settings says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plateau: Option<Plateau>,
 }
 
 /// When, where and by whom.

@@ -18,6 +18,7 @@ pub mod reach;
 mod record;
 pub mod rows;
 mod schedule;
+pub mod search;
 mod second;
 pub mod stop;
 pub mod summary;

@@ -3,9 +3,11 @@
 //! An experiment is a list of cells; each cell is a whole [`Setup`], nothing in it is inherited any more. Plain values: the
 //! experiment file's form, defaults and mistakes are the crate `experiment`'s.
 
+mod find;
 mod load;
 mod operation;
 
+pub use find::{Confirm, Find, Level, Max, Scale, Soak, Sweep};
 pub use load::{Load, LoadModel, Stage, Think};
 pub use operation::{
     Body, CaptureFrom, Expect, Feed, FeedForm, FeedOrder, FeedSource, Operation, Step, Work,
@@ -27,6 +29,8 @@ pub struct Experiment {
     pub cells: Vec<Cell>,
     /// Index into `cells` of what the others are compared with.
     pub baseline: Option<usize>,
+    #[serde(default)]
+    pub find: Find,
 }
 
 /// One point of the matrix.

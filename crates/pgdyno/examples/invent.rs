@@ -4,7 +4,9 @@
 //! closed model through PgBouncer, with what all probes sample, log events, and a stall every ten minutes. The same
 //! arguments give the same seconds.
 
-use model::plan::{Cell, Entrance, Experiment, Kind, Limits, Load, LoadModel, Node, Operation, PgBouncer};
+use model::plan::{
+    Cell, Entrance, Experiment, Find, Kind, Limits, Load, LoadModel, Node, Operation, PgBouncer,
+};
 use model::plan::{PoolMode, Postgres, Setup, Stack};
 use model::summary::{self, QueryMode, Script, Server, Until};
 use model::{Code, EventKind, Interval, Latency, LogEvent, Measured, Nanos, Sample, Tick};
@@ -172,6 +174,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
         repeat: 1,
         cells: vec![Cell { label: Vec::new(), setup }],
         baseline: None,
+        find: Find::Once,
     }
 }
 

@@ -34,7 +34,18 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
     let cells = (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &ended, it)).collect();
     let Reading { experiment, notes, trials, .. } = reading;
     let trials = trials.into_iter().map(|it| trial(&experiment, &notes, it)).collect();
-    Ok(Account { about, experiment, matrix, findings, cells, trials, stand })
+    Ok(Account {
+        about,
+        experiment,
+        matrix,
+        findings,
+        cells,
+        trials,
+        stand,
+        maxima: Vec::new(),
+        endured: Vec::new(),
+        plateau: None,
+    })
 }
 
 /// What one cell brought. `facts`: of the trials that have ended.

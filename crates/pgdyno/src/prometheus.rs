@@ -187,8 +187,14 @@ mod tests {
 
     #[test]
     fn other_machines_are_asked_for() {
-        let experiment =
-            Experiment { name: "x".to_owned(), seed: 1, repeat: 1, cells: vec![], baseline: None };
+        let experiment = Experiment {
+            name: "x".to_owned(),
+            seed: 1,
+            repeat: 1,
+            cells: vec![],
+            baseline: None,
+            find: Find::Once,
+        };
         let asked = |address: &str, anyone| Asked {
             prometheus: Some(address.parse().expect("an address")),
             prometheus_anyone: anyone,

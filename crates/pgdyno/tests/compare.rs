@@ -2,7 +2,9 @@
 //!
 //! The runs are invented: what changed between them is known.
 
-use model::plan::{Cell, Experiment, Kind, Limits, Load, LoadModel, Node, Operation, Postgres, Setup, Stack};
+use model::plan::{
+    Cell, Experiment, Find, Kind, Limits, Load, LoadModel, Node, Operation, Postgres, Setup, Stack,
+};
 use model::summary::{self, QueryMode, Script, Until};
 use model::{Effort, Interval, Latency, Measured, Nanos, Tick};
 use serde_json::{Value, json};
@@ -83,7 +85,14 @@ impl Run {
             stop: Vec::new(),
         };
         let cells = vec![Cell { label: Vec::new(), setup }];
-        Experiment { name: "book".into(), seed: 7, repeat: self.trials, cells, baseline: None }
+        Experiment {
+            name: "book".into(),
+            seed: 7,
+            repeat: self.trials,
+            cells,
+            baseline: None,
+            find: Find::Once,
+        }
     }
 
     fn write(&self, folder: &Folder) -> String {

@@ -13,7 +13,14 @@ use model::{Code, EventKind, LogEvent, Measured, Nanos, Sample};
 /// processor, pools have 20 servers and a tenth; 200 clients; everything over TCP.
 pub fn experiment(cells: &[&str], baseline: Option<usize>) -> Experiment {
     let cell = |word: &&str| Cell { label: vec![("through".into(), word.to_string())], setup: setup(word) };
-    Experiment { name: "x".into(), seed: 42, repeat: 5, cells: cells.iter().map(cell).collect(), baseline }
+    Experiment {
+        name: "x".into(),
+        seed: 42,
+        repeat: 5,
+        cells: cells.iter().map(cell).collect(),
+        baseline,
+        find: Find::Once,
+    }
 }
 
 pub fn setup(word: &str) -> Setup {

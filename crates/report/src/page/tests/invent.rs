@@ -11,8 +11,8 @@ use model::matrix::{
 };
 use model::objective::{Judged, Tally, Unit, Verdict as Kept};
 use model::plan::{
-    Cache, Cell, Content, Dataset, Entrance, Experiment, Kind, Limits, Load, LoadModel, Node, Operation,
-    PgBouncer, PoolMode, Postgres, Setup, Stack, Work,
+    Cache, Cell, Content, Dataset, Entrance, Experiment, Find, Kind, Limits, Load, LoadModel, Node,
+    Operation, PgBouncer, PoolMode, Postgres, Setup, Stack, Work,
 };
 use model::summary::{Doubt, Failure, FailureClass, QueryMode};
 use model::{EventKind, Nanos, PerSecond};
@@ -321,11 +321,21 @@ pub fn account() -> Account {
             command: "pgdyno run pools.yaml".into(),
             text: "name: pools\n".into(),
         },
-        experiment: Experiment { name: "pools".into(), seed: 42, repeat: 2, cells, baseline: Some(0) },
+        experiment: Experiment {
+            name: "pools".into(),
+            seed: 42,
+            repeat: 2,
+            cells,
+            baseline: Some(0),
+            find: Find::Once,
+        },
         matrix: Matrix { rows, baseline: Some(0), seed: 42, objectives, watching: Some(0.006) },
         findings,
         cells: vec![cell(false, 21_570.0), cell(true, 18_120.0), CellAccount::default()],
         trials,
+        maxima: Vec::new(),
+        endured: Vec::new(),
+        plateau: None,
         stand: Stand {
             machine: vec![
                 pair("processor", "AMD EPYC"),

@@ -1,0 +1,92 @@
+//! What does an experiment look for?
+
+use crate::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// What is looked for in every cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Find {
+    /// Each cell is measured under the load that stands in it.
+    #[default]
+    Once,
+    /// How much each cell holds.
+    Max(Max),
+    /// Whether a level is held for long: a smooth ramp towards it, and a hold.
+    Confirm(Confirm),
+    /// What changes over hours at a level: leaks and drifts.
+    Soak(Soak),
+    /// A grid: which of the matrix's points is enough, and why.
+    Sweep(Sweep),
+}
+
+/// A search for the highest level that meets the objectives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Max {
+    pub scale: Scale,
+    /// The first level; what the cell's load says when `None`.
+    pub from: Option<f64>,
+    /// Not beyond it.
+    pub most: Option<f64>,
+    /// How far the answer may be from the truth, as a share of it: 0.05 is 5 %.
+    pub precision: f64,
+    /// Of one trial of the search.
+    pub window: Nanos,
+    /// Of a confirming trial at the answer.
+    pub hold: Nanos,
+    /// Whether the cause is proved by changing what may be it.
+    pub prove: bool,
+}
+
+/// What is turned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Arrivals per second of all operations together, in their proportion; the open model.
+    #[default]
+    Rate,
+    /// Clients of the closed model.
+    Clients,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Confirm {
+    pub level: Level,
+    pub ramp: Nanos,
+    pub hold: Nanos,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Soak {
+    pub level: Level,
+    pub lasting: Nanos,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sweep {
+    /// The maximum of each point; its response times under the load that stands there when `None`.
+    pub max: Option<Max>,
+}
+
+/// How much, once it is not searched for any more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// So much; `of` tells what the maximum is, if it is known from elsewhere.
+    Given { level: f64, of: Option<f64> },
+    /// This share of the maximum, which is searched for first.
+    Share { share: f64, max: Max },
+}
+
+impl Max {
+    /// Five per cent, twenty seconds each, a minute at the answer.
+    pub const USUAL: Max = Max {
+        scale: Scale::Rate,
+        from: None,
+        most: None,
+        precision: 0.05,
+        window: Nanos::from_secs(20),
+        hold: Nanos::from_secs(60),
+        prove: false,
+    };
+}
