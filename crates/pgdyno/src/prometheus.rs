@@ -193,7 +193,7 @@ mod tests {
             repeat: 1,
             cells: vec![],
             baseline: None,
-            find: Find::Once,
+            find: model::plan::Find::Once,
         };
         let asked = |address: &str, anyone| Asked {
             prometheus: Some(address.parse().expect("an address")),
