@@ -3,8 +3,10 @@
 //! These types are the file's form; their comments are what an editor shows. The JSON Schema is made from them, and the
 //! text is checked against that schema before serde reads it.
 
+pub mod find;
 mod work;
 
+pub use find::Find;
 pub use work::{Capture, Feed, FeedForm, OneOrMany, Operation, Request, Step};
 
 use crate::datum::Ordered;
@@ -41,8 +43,10 @@ pub struct File {
     /// When to stop early, in Yandex.Tank's autostop grammar, such as `net(xx,25,10)`.
     #[serde(default)]
     pub stop: Vec<String>,
-    /// What is looked for.
+    /// What is looked for: `once`, `max`, `confirm`, `soak`, `sweep`, or one of these with its settings.
     pub find: Option<Find>,
+    /// Whether the cause of a maximum is proved: what may be it is changed, and the maximum measured again.
+    pub prove: Option<bool>,
     /// What is varied: a path with its values, or a name with variants that set several paths.
     #[serde(default)]
     pub matrix: Ordered<Axis>,
@@ -54,14 +58,6 @@ pub struct File {
     /// Paths and values that `--quick` sets.
     #[serde(default)]
     pub quick: Ordered<serde_json::Value>,
-}
-
-/// What an experiment looks for.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Find {
-    /// Each cell is measured under the load that stands here.
-    Once,
 }
 
 /// An axis of the matrix.
@@ -345,6 +341,9 @@ pub struct Dataset {
     pub seed: Option<u64>,
     /// `warm` when left out.
     pub cache: Option<Cache>,
+    /// Statements that follow before each trial, such as an index more.
+    #[serde(default)]
+    pub after: Vec<String>,
     /// Instead of a name: tables, by name; a name may begin with a schema's, which is made.
     pub tables: Option<Ordered<Table>>,
 }

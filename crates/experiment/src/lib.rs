@@ -20,7 +20,7 @@ pub use mistake::{Mistake, Mistakes, Source, Span};
 
 use mistake::quote;
 use model::Nanos;
-use model::plan::{Cell, Experiment, FeedForm, Find, Setup};
+use model::plan::{Cell, Experiment, FeedForm, Setup};
 use model::summary::QueryMode;
 use std::fmt;
 use std::io;
@@ -190,6 +190,7 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Mistakes> {
 fn gather(baseline: Option<usize>, read: Vec<(matrix::Label, setup::Made)>) -> Plan {
     let first = &read.first().expect("a matrix without mistakes has a cell").1;
     let (name, seed, repeat) = (first.name.clone(), first.seed, first.repeat);
+    let find = first.find.clone();
     let lasting = read.iter().map(|(_, made)| made.lasting).collect();
     let mut remarks: Vec<String> = Vec::new();
     for it in read.iter().flat_map(|(_, made)| &made.remarks) {
@@ -198,11 +199,7 @@ fn gather(baseline: Option<usize>, read: Vec<(matrix::Label, setup::Made)>) -> P
         }
     }
     let cells = read.into_iter().map(|(label, made)| Cell { label, setup: made.setup }).collect();
-    Plan {
-        experiment: Experiment { name, seed, repeat, cells, baseline, find: Find::Once },
-        lasting,
-        remarks,
-    }
+    Plan { experiment: Experiment { name, seed, repeat, cells, baseline, find }, lasting, remarks }
 }
 
 /// Reads `path=value` of the command line.

@@ -140,7 +140,7 @@ fn single(key: &Key, path: &Path, value: &Node) -> Variant {
 /// What an axis sets. What is the same for all cells is no axis.
 fn varied(shape: &Shape, key: &Key, mistakes: &mut Vec<Mistake>) -> Option<Path> {
     let path = resolved(shape, key, mistakes)?;
-    let common = ["name", "seed", "repeat", "find"].contains(&path[0].as_str());
+    let common = ["name", "seed", "repeat", "find", "prove"].contains(&path[0].as_str());
     if common {
         let found = format!("{} is the same in all cells", quote(&key.text));
         mistakes.push(Mistake::new(&key.span, found, "write it outside of the matrix"));

@@ -223,6 +223,9 @@ impl Limits {
 pub struct Dataset {
     pub seed: u64,
     pub content: Content,
+    /// Statements that follow once the rows are there, before each trial, such as `CREATE INDEX`.
+    #[serde(default)]
+    pub after: Vec<String>,
     /// Whether PostgreSQL's and the system's caches hold it when the trial begins.
     pub cache: Cache,
 }

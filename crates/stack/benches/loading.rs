@@ -41,7 +41,7 @@ fn main() -> Result<()> {
     let named = |name: &str| only.iter().any(|it| it == name);
     let all = !contents.iter().any(|(name, _)| named(name));
     for (name, content) in contents.into_iter().filter(|(name, _)| all || named(name)) {
-        let dataset = Dataset { seed: 42, content, cache: Cache::AsIs };
+        let dataset = Dataset { seed: 42, content, after: vec![], cache: Cache::AsIs };
         for workers in [1, 2] {
             measure(&postgres, name, &dataset, workers)?;
         }
@@ -94,7 +94,7 @@ fn restoring(postgres: &mut Postgres, supervisor: &mut Supervisor, rows: u64) ->
     let superuser = postgres.target();
     superuser.open(PATIENCE)?.query("create database restoring")?;
     let target = in_database(&superuser, "restoring");
-    let dataset = Dataset { seed: 42, content: Content::Tickets { rows }, cache: Cache::AsIs };
+    let dataset = Dataset { seed: 42, content: Content::Tickets { rows }, after: vec![], cache: Cache::AsIs };
     let loader = Loader { target: target.clone(), workers: 1, again: false, stop: &NEVER };
     load(&dataset, &loader, &mut |_| {})?;
     let begun = Instant::now();

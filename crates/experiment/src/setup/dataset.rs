@@ -84,7 +84,7 @@ impl Maker<'_> {
             Some(file::Cache::Cold) => Cache::Cold,
             Some(file::Cache::AsIs) => Cache::AsIs,
         };
-        Dataset { seed: it.seed.unwrap_or(seed), content, cache }
+        Dataset { seed: it.seed.unwrap_or(seed), content, after: it.after, cache }
     }
 
     fn tables(&mut self, tables: Vec<(String, file::Table)>) -> Vec<Table> {

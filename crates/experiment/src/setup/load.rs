@@ -4,7 +4,7 @@ use super::Maker;
 use super::mix::{Mix, decimal};
 use crate::Course;
 use crate::file::{self, Arrivals, Model};
-use model::plan::{Load, LoadModel};
+use model::plan::{Load, LoadModel, Max};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 
@@ -19,10 +19,11 @@ pub struct Asked {
 }
 
 impl Maker<'_> {
-    pub(super) fn load(&mut self, it: &file::Load, mix: &Mix) -> Asked {
+    /// `max`: where a search says how much.
+    pub(super) fn load(&mut self, it: &file::Load, mix: &Mix, max: Option<&Max>) -> Asked {
         let (model, course) = match it.model {
-            Model::Closed => self.closed(it, mix),
-            Model::Open => self.open(it, mix),
+            Model::Closed => self.closed(it, mix, max),
+            Model::Open => self.open(it, mix, max),
         };
         let warmup = it.warmup.map_or(Nanos::ZERO, |it| it.0);
         for (key, given) in [("duration", it.duration), ("timeout", it.timeout), ("pacing", it.pacing)] {
@@ -63,7 +64,7 @@ impl Maker<'_> {
         Asked { load, lasting: warmup + course.lasting, most: course.most }
     }
 
-    fn open(&mut self, it: &file::Load, mix: &Mix) -> (LoadModel, Course) {
+    fn open(&mut self, it: &file::Load, mix: &Mix, max: Option<&Max>) -> (LoadModel, Course) {
         let of_rates = it.schedule.is_none() && (mix.rate.is_some() || mix.is_empty());
         let starts = "leave it out: the schedule says when transactions start";
         self.not_with(
@@ -92,7 +93,10 @@ impl Maker<'_> {
                 }
                 (schedule.clone(), self.schedule("load.schedule", schedule))
             }
-            None => self.of_rates(it, mix),
+            None => match max.filter(|_| mix.rate.is_none() && !mix.is_empty()) {
+                Some(max) => searched(max),
+                None => self.of_rates(it, mix),
+            },
         };
         if it.coefficient.is_some() && (it.schedule.is_some() || mix.rate.is_none()) {
             let (found, instead) = match mix.rate {
@@ -193,3 +197,13 @@ impl Maker<'_> {
         }
     }
 }
+
+/// The first step of a search; where it begins is said in the file, or it begins with little.
+fn searched(max: &Max) -> (String, Course) {
+    let from = max.from.unwrap_or(FROM);
+    let schedule = format!("const({}, {}s)", decimal(from), max.window.0 / 1_000_000_000);
+    (schedule, Course { lasting: max.window, most: max.most.unwrap_or(from) })
+}
+
+/// Per second, where a search begins that nobody has told.
+const FROM: f64 = 10.0;

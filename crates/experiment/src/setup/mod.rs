@@ -6,6 +6,7 @@
 mod dataset;
 mod excerpt;
 mod feeds;
+mod find;
 mod http;
 mod load;
 mod mix;
@@ -21,7 +22,7 @@ use crate::tree::Node;
 use crate::{Complaint, Judged, Request};
 use load::Asked;
 use model::Nanos;
-use model::plan::Setup;
+use model::plan::{Find, Setup};
 use operations::Context;
 
 /// A cell, and what is the same in all cells.
@@ -30,6 +31,7 @@ pub struct Made {
     pub name: String,
     pub seed: u64,
     pub repeat: u32,
+    pub find: Find,
     pub setup: Setup,
     /// Warm-up included.
     pub lasting: Nanos,
@@ -56,7 +58,8 @@ impl Maker<'_> {
         let (feeds, known) = self.feeds(file.feeds.0);
         self.answered(&feeds, &stack);
         let mix = self.mix(&file.operations.0);
-        let mut asked = self.load(&file.load, &mix);
+        let find = self.find(file.find.as_ref(), file.prove, &file.load);
+        let mut asked = self.load(&file.load, &mix, find.max());
         if let Some(guard) = guard {
             self.guarded(&guard, &mut asked);
         }
@@ -68,6 +71,7 @@ impl Maker<'_> {
         {
             self.remarks.push(format!("no operation draws from the feed {}", quote(&feed.name)));
         }
+        self.searched(&find, &load.model);
         self.through_poolers(&stack, &load, &operations);
         let setup =
             Setup { stack, dataset, feeds, operations, load, objectives: file.objectives, stop: file.stop };
@@ -78,7 +82,7 @@ impl Maker<'_> {
         for (i, it) in setup.stop.iter().enumerate() {
             self.foreign("stop", i, it, (grammars.rule)(it, &setup));
         }
-        Made { name, seed, repeat: file.repeat.unwrap_or(1), setup, lasting, remarks: self.remarks }
+        Made { name, seed, repeat: file.repeat.unwrap_or(1), find, setup, lasting, remarks: self.remarks }
     }
 
     fn name(&mut self, given: Option<String>) -> String {

@@ -5,13 +5,14 @@ use super::mix::Mix;
 use crate::Course;
 use crate::file;
 use model::Nanos;
-use model::plan::{LoadModel, Stage, Think};
+use model::plan::{LoadModel, Max, Stage, Think};
 
 /// Beyond, nobody reads them.
 const MAX_STAGES: usize = 1000;
 
 impl Maker<'_> {
-    pub(super) fn closed(&mut self, it: &file::Load, mix: &Mix) -> (LoadModel, Course) {
+    /// `max`: where a search says how many, and for how long.
+    pub(super) fn closed(&mut self, it: &file::Load, mix: &Mix, max: Option<&Max>) -> (LoadModel, Course) {
         let decide = "in the closed model answers decide when the next one starts";
         self.not_with(
             it,
@@ -30,14 +31,20 @@ impl Maker<'_> {
         let stages = match &it.users {
             Some(all) => self.stages(it, all),
             None => {
-                self.needs("closed", "clients", it.clients.is_some(), "add how many, as in `clients: 8`");
+                self.needs(
+                    "closed",
+                    "clients",
+                    it.clients.is_some() || max.is_some(),
+                    "add how many, as in `clients: 8`",
+                );
                 self.needs(
                     "closed",
                     "duration",
-                    it.duration.is_some(),
+                    it.duration.is_some() || max.is_some(),
                     "add what is measured, as in `duration: 30s`",
                 );
-                let lasting = it.duration.map_or(Nanos::ZERO, |it| it.0);
+                let of_search = max.map_or(Nanos::ZERO, |it| it.window);
+                let lasting = it.duration.map_or(of_search, |it| it.0);
                 vec![Stage { users: it.clients.unwrap_or(1), spawn_rate: None, lasting }]
             }
         };

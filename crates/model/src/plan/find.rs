@@ -78,6 +78,18 @@ pub enum Level {
     Share { share: f64, max: Max },
 }
 
+impl Find {
+    /// The search that it begins with, if it does.
+    pub fn max(&self) -> Option<&Max> {
+        match self {
+            Find::Max(it) | Find::Sweep(Sweep { max: Some(it) }) => Some(it),
+            Find::Confirm(Confirm { level: Level::Share { max, .. }, .. })
+            | Find::Soak(Soak { level: Level::Share { max, .. }, .. }) => Some(max),
+            Find::Once | Find::Confirm(_) | Find::Soak(_) | Find::Sweep(_) => None,
+        }
+    }
+}
+
 impl Max {
     /// Five per cent, twenty seconds each, a minute at the answer.
     pub const USUAL: Max = Max {

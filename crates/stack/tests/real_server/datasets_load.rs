@@ -13,7 +13,7 @@ fn loader(target: Target, workers: u16) -> Loader<'static> {
 }
 
 fn of(content: Content) -> Dataset {
-    Dataset { seed: 42, content, cache: Cache::AsIs }
+    Dataset { seed: 42, content, after: vec![], cache: Cache::AsIs }
 }
 
 fn load_into(name: &str, dataset: &Dataset, workers: u16) -> Loaded {

@@ -19,7 +19,7 @@ fn value(connection: &mut Connection, sql: &str) -> String {
 }
 
 fn load(target: stack::ask::Target, content: Content) {
-    let dataset = Dataset { seed: 42, content, cache: Cache::AsIs };
+    let dataset = Dataset { seed: 42, content, after: vec![], cache: Cache::AsIs };
     let loader = Loader { target, workers: 1, again: false, stop: &NEVER };
     dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
 }
@@ -58,8 +58,12 @@ fn a_trial_leaves_nothing_behind() {
         assert_eq!(state(&mut after).unwrap().bloat(&template.state), []);
         assert_eq!(value(&mut after, "select to_regclass('profiles_by_user') is not null"), "t");
         // What was loaded is known in the copy too.
-        let dataset =
-            Dataset { seed: 42, content: Content::Profiles { users: 5, per_user: 16 }, cache: Cache::Warm };
+        let dataset = Dataset {
+            seed: 42,
+            content: Content::Profiles { users: 5, per_user: 16 },
+            after: vec![],
+            cache: Cache::Warm,
+        };
         let loader = Loader { target: in_database(&name), workers: 1, again: false, stop: &NEVER };
         assert!(dataset::load(&dataset, &loader, &mut |_| {}).unwrap().reused);
     }

@@ -52,7 +52,9 @@ fn up(service: Node, content: Content) -> Option<Stand> {
     let target = chain.postgres().unwrap().entrance.clone();
     let loader = Loader { target, workers: 1, again: false, stop: &stop };
     let rows = dataset::rows(&content);
-    let loaded = load(&Dataset { seed: 42, content, cache: Cache::AsIs }, &loader, &mut |_| {}).unwrap();
+    let loaded =
+        load(&Dataset { seed: 42, content, after: vec![], cache: Cache::AsIs }, &loader, &mut |_| {})
+            .unwrap();
     assert_eq!(loaded.rows, rows);
     Some(Stand { chain, supervisor })
 }

@@ -225,7 +225,10 @@ fn loads(lang: &dyn Lang) -> Told {
     ];
     for content in contents {
         for cache in every!(Cache: Warm, Cold, AsIs) {
-            tell("dataset", lang.dataset(&Dataset { seed: 42, content: content.clone(), cache }));
+            tell(
+                "dataset",
+                lang.dataset(&Dataset { seed: 42, content: content.clone(), after: vec![], cache }),
+            );
         }
     }
     tell("question", lang.question(&Question::Matrix { axes: &["№", "№"], baseline: Some("№") }));

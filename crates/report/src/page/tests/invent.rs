@@ -47,6 +47,7 @@ fn setup(pooled: bool) -> Setup {
         dataset: Some(Dataset {
             seed: 42,
             content: Content::Tickets { rows: 1_000_000 },
+            after: vec![],
             cache: Cache::Warm,
         }),
         feeds: vec![],

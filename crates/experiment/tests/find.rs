@@ -1,0 +1,121 @@
+//! What does a file look for?
+
+use experiment::{Course, Grammars, Mistakes, Plan, Request, read};
+use model::Nanos;
+use model::plan::{Confirm, Find, Level, LoadModel, Max, Scale, Soak, Sweep};
+use std::path::Path;
+
+const OPEN: &str = "load: { model: open, max_in_flight: 50 }";
+const CLOSED: &str = "load: { model: closed }";
+
+fn plan(load: &str, rest: &str) -> Result<Plan, Mistakes> {
+    let text = format!(
+        "stack: {{ postgres: {{}} }}\noperations: {{ a: {{ sql: SELECT 1 }} }}\n{load}\n{rest}\n"
+    );
+    let course = Course { lasting: Nanos::from_secs(10), most: 5.0 };
+    read(&Request {
+        path: Path::new("book.yaml"),
+        text: &text,
+        sets: &[],
+        quick: false,
+        grammars: Grammars {
+            schedule: &|_| Ok(course),
+            script: &|_, _| Ok(()),
+            url: &|_| Err(Vec::new()),
+            regex: &|_| Ok(()),
+            rule: &|_, _| Ok(()),
+            objective: &|_, _| Ok(()),
+        },
+        read: &|_| Ok(String::new()),
+        columns: &|_, _, _| Ok(Vec::new()),
+        form: &|_| None,
+    })
+}
+
+#[test]
+fn words_and_settings() {
+    let check = |load: &str, rest: &str, expected: Find| {
+        let plan = plan(load, rest).unwrap_or_else(|it| panic!("{rest}\n{it}"));
+        assert_eq!(plan.experiment.find, expected, "{rest}");
+    };
+    let usual = Max::USUAL;
+    let rated = "load: { model: open, schedule: \"const(5, 10s)\", max_in_flight: 50 }";
+    check(rated, "", Find::Once);
+    check(rated, "find: once", Find::Once);
+    check(OPEN, "find: max", Find::Max(usual.clone()));
+    check(CLOSED, "find: max", Find::Max(Max { scale: Scale::Clients, ..usual.clone() }));
+    check(OPEN, "find: max\nprove: true", Find::Max(Max { prove: true, ..usual.clone() }));
+    check(
+        OPEN,
+        "find: { max: { from: 20, most: 4000, precision: 2%, window: 10s, hold: 30s } }",
+        Find::Max(Max {
+            from: Some(20.0),
+            most: Some(4000.0),
+            precision: 0.02,
+            window: Nanos::from_secs(10),
+            hold: Nanos::from_secs(30),
+            ..usual.clone()
+        }),
+    );
+    check(rated, "find: sweep", Find::Sweep(Sweep { max: None }));
+    check(OPEN, "find: { sweep: { max: {} } }", Find::Sweep(Sweep { max: Some(usual.clone()) }));
+    let (ramp, hold) = (Nanos::from_secs(60), Nanos::from_secs(300));
+    let level = Level::Share { share: 1.0, max: usual.clone() };
+    check(OPEN, "find: confirm", Find::Confirm(Confirm { level, ramp, hold }));
+    let level = Level::Given { level: 646.0, of: None };
+    check(
+        rated,
+        "find: { confirm: { level: 646, ramp: 10s, hold: 60s } }",
+        Find::Confirm(Confirm { level, ramp: Nanos::from_secs(10), hold: Nanos::from_secs(60) }),
+    );
+    let level = Level::Share { share: 0.5, max: Max { from: Some(9.0), ..usual.clone() } };
+    check(
+        OPEN,
+        "find: { soak: { share: 50%, for: 6h, max: { from: 9 } } }",
+        Find::Soak(Soak { level, lasting: Nanos::from_secs(6 * 3600) }),
+    );
+    let level = Level::Given { level: 34.0, of: Some(646.0) };
+    check(
+        rated,
+        "find: { soak: { level: 34, of: 646 } }",
+        Find::Soak(Soak { level, lasting: Nanos::from_secs(3600) }),
+    );
+}
+
+#[test]
+fn a_search_needs_no_level_of_its_own() {
+    let load = |load: &str, rest: &str| plan(load, rest).unwrap().experiment.cells.remove(0).setup.load;
+    let LoadModel::Open { schedule, .. } = load(OPEN, "find: { max: { from: 40, window: 5s } }").model else {
+        panic!("it is open")
+    };
+    assert_eq!(schedule, "const(40, 5s)");
+    let closed = load(CLOSED, "find: { max: { window: 5s } }");
+    assert_eq!(closed.duration, Some(Nanos::from_secs(5)));
+    assert_eq!(closed.model, LoadModel::Closed { clients: 1, think: Nanos::ZERO });
+}
+
+#[test]
+fn mistakes() {
+    let check = |load: &str, rest: &str, expected: &str| {
+        let told = plan(load, rest).expect_err(rest).to_string();
+        assert!(told.contains(expected), "{rest}\n{told}");
+    };
+    check(OPEN, "find: {}", "it looks for nothing, or for several things at once");
+    check(OPEN, "find: { max: {}, soak: {} }", "several things at once");
+    check(OPEN, "find: maximum", "`maximum`");
+    check(OPEN, "find: { max: { form: 3 } }", "`form`");
+    check(OPEN, "find: { max: { from: 0 } }", "write more than 0");
+    check(OPEN, "find: { max: { from: 9, most: 3 } }", "at most 3, from 9");
+    check(OPEN, "find: { max: { precision: 90% } }", "a precision of 90%");
+    check(OPEN, "find: { max: { window: 1500ms } }", "write whole seconds");
+    check(OPEN, "find: { confirm: { level: 5, share: 50% } }", "`share` beside a level");
+    check(OPEN, "find: { soak: { of: 5 } }", "`of` without a level");
+    check(OPEN, "find: { soak: { share: 0% } }", "a share of nothing");
+    check(OPEN, "find: once", "the open model without `schedule`");
+    check(CLOSED, "find: once", "the closed model without `clients`");
+    check(OPEN, "matrix: { find: [once, max] }", "is the same in all cells");
+    let rated = "load: { model: open, schedule: \"const(5, 10s)\", max_in_flight: 50 }";
+    check(rated, "prove: true", "`prove` where no maximum is looked for");
+    let stages = "load: { model: closed, users: [{ users: 5, spawn_rate: 1, for: 10s }] }";
+    check(stages, "find: max", "users in stages where a level is looked for");
+}
