@@ -4,7 +4,7 @@ use super::Maker;
 use crate::file::find::{self as file, Found, How};
 use crate::unit::Share;
 use model::Nanos;
-use model::plan::{Confirm, Find, Level, LoadModel, Max, Scale, Soak, Sweep};
+use model::plan::{Confirm, Find, Level, Max, Scale, Soak, Sweep};
 
 impl Maker<'_> {
     /// `prove`: as the file has it.
@@ -138,9 +138,8 @@ impl Maker<'_> {
     }
 
     /// What a search cannot turn.
-    pub(super) fn searched(&mut self, find: &Find, model: &LoadModel) {
-        let looks = !matches!(find, Find::Once | Find::Sweep(Sweep { max: None }));
-        if looks && matches!(model, LoadModel::Users { .. }) {
+    pub(super) fn searched(&mut self, find: &Find, load: &crate::file::Load) {
+        if load.users.is_some() && !matches!(find, Find::Once | Find::Sweep(Sweep { max: None })) {
             let instead = "write `clients`: the search sets how many there are";
             self.tell("load.users", "users in stages where a level is looked for", instead);
         }

@@ -71,7 +71,7 @@ impl Maker<'_> {
         {
             self.remarks.push(format!("no operation draws from the feed {}", quote(&feed.name)));
         }
-        self.searched(&find, &load.model);
+        self.searched(&find, &file.load);
         self.through_poolers(&stack, &load, &operations);
         let setup =
             Setup { stack, dataset, feeds, operations, load, objectives: file.objectives, stop: file.stop };

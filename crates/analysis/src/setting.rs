@@ -1,0 +1,216 @@
+//! Which setup does a step of a search measure?
+//!
+//! The cell's, at another level, and with one thing changed where the step asks for it.
+
+use model::plan::{Find, Kind, LoadModel, Node, Scale, Setup, Stage as Users};
+use model::search::{Nudge, Stage, Step, Turn};
+use model::{Nanos, Spacing};
+
+/// The setup of one trial.
+pub fn at(setup: &Setup, find: &Find, step: &Step) -> Setup {
+    let mut setup = setup.clone();
+    if let Some(nudge) = &step.nudge {
+        turn(&mut setup, nudge);
+    }
+    let ramp = match (find, step.stage) {
+        (Find::Confirm(it), Stage::Confirm) => it.ramp,
+        _ => Nanos::ZERO,
+    };
+    let load = &mut setup.load;
+    match (step.scale, &mut load.model) {
+        (Scale::Rate, LoadModel::Open { schedule, .. }) => {
+            *schedule = rising(step.level, ramp, step.window);
+            load.duration = None;
+        }
+        (Scale::Rate, other) => {
+            let schedule = rising(step.level, ramp, step.window);
+            let max_in_flight = other.clients();
+            *other = LoadModel::Open { schedule, arrivals: Spacing::Poisson, max_in_flight };
+            load.duration = None;
+        }
+        (Scale::Clients, it) => {
+            *it = closed(it, clients(step.level), ramp, step.window);
+            load.duration = Some(step.window);
+        }
+    }
+    // A client belongs to one thread.
+    load.threads = u32::from(load.threads).min(load.model.clients()).max(1) as u16;
+    setup
+}
+
+/// A level as so many clients.
+pub fn clients(level: f64) -> u32 {
+    level.round().max(1.0) as u32
+}
+
+/// Evenly up to the level within `ramp`, and at it for the rest of `window`; in the grammar of schedules.
+fn rising(level: f64, ramp: Nanos, window: Nanos) -> String {
+    let seconds = |it: Nanos| it.0 / 1_000_000_000;
+    let level = decimal(level);
+    if ramp == Nanos::ZERO {
+        return format!("const({level}, {}s)", seconds(window));
+    }
+    format!("line(1, {level}, {}s) const({level}, {}s)", seconds(ramp), seconds(window - ramp))
+}
+
+/// Without an exponent, to a thousandth.
+fn decimal(it: f64) -> String {
+    let text = format!("{it:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn closed(it: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadModel {
+    let stages = || {
+        let held = Users { users, spawn_rate: None, lasting: window - ramp };
+        let come = Users { users, spawn_rate: Some(f64::from(users) / ramp.as_secs_f64()), lasting: ramp };
+        if ramp == Nanos::ZERO { vec![held] } else { vec![come, held] }
+    };
+    match it {
+        LoadModel::Closed { think, .. } if ramp == Nanos::ZERO => {
+            LoadModel::Closed { clients: users, think: *think }
+        }
+        LoadModel::Closed { think, .. } => LoadModel::Users {
+            stages: stages(),
+            think: model::plan::Think::Constant(*think),
+            pacing: None,
+            rate_max: None,
+        },
+        LoadModel::Users { think, pacing, rate_max, .. } => {
+            LoadModel::Users { stages: stages(), think: *think, pacing: *pacing, rate_max: *rate_max }
+        }
+        LoadModel::Open { .. } => LoadModel::Closed { clients: users, think: Nanos::ZERO },
+    }
+}
+
+/// Changes one thing.
+fn turn(setup: &mut Setup, nudge: &Nudge) {
+    let to = nudge.amount.map_or(0.0, |it| it.1);
+    let whole = to.round() as u64;
+    let nodes = &mut setup.stack.nodes;
+    let node = |nodes: &mut Vec<Node>, name: &str, change: &dyn Fn(&mut Node)| {
+        nodes.iter_mut().filter(|it| it.name == name).for_each(change);
+    };
+    match &nudge.turn {
+        Turn::Cpu { node: name } => node(nodes, name, &|it| it.limits.cpu = Some(to)),
+        Turn::ReadIops { node: name } => node(nodes, name, &|it| it.limits.read_iops = Some(whole)),
+        Turn::WriteIops { node: name } => node(nodes, name, &|it| it.limits.write_iops = Some(whole)),
+        Turn::Memory { node: name } => node(nodes, name, &|it| it.limits.memory = Some(whole)),
+        Turn::PoolSize { node: name } => node(nodes, name, &|it| match &mut it.kind {
+            Kind::PgBouncer(it) => it.size = whole as u32,
+            Kind::Odyssey(it) => it.size = whole as u32,
+            Kind::HaProxy(it) => it.maxconn = Some(whole as u32),
+            _ => {}
+        }),
+        Turn::ServiceEnv { node: name, variable } => node(nodes, name, &|it| {
+            if let Kind::Service(it) = &mut it.kind {
+                set(&mut it.env, variable, &whole.to_string());
+            }
+        }),
+        Turn::Slots { node: name } => node(nodes, name, &|it| {
+            if let Kind::Postgres(it) = &mut it.kind {
+                it.max_connections = whole as u32;
+            }
+        }),
+        Turn::Setting { name, value } => {
+            for it in nodes {
+                if let Kind::Postgres(it) = &mut it.kind {
+                    set(&mut it.settings, name, value);
+                }
+            }
+        }
+        Turn::Clients => {
+            if let LoadModel::Open { max_in_flight, .. } = &mut setup.load.model {
+                *max_in_flight = whole as u32;
+            }
+        }
+        Turn::Index { ddl } => {
+            if let Some(it) = &mut setup.dataset {
+                it.after.push(ddl.clone());
+            }
+        }
+        // The rows are the feed's own; there are no others.
+        Turn::FeedRows { .. } => {}
+    }
+}
+
+fn set(all: &mut Vec<(String, String)>, name: &str, value: &str) {
+    match all.iter_mut().find(|it| it.0 == name) {
+        Some(it) => value.clone_into(&mut it.1),
+        None => all.push((name.to_owned(), value.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::fixture;
+    use model::plan::{Confirm, Level, Service};
+
+    fn step(scale: Scale, level: f64, stage: Stage, seconds: u64) -> Step {
+        Step { scale, level, stage, window: Nanos::from_secs(seconds), nudge: None, round: 0 }
+    }
+
+    fn setup() -> Setup {
+        fixture::setup("pooled")
+    }
+
+    #[test]
+    fn levels() {
+        let check = |find: &Find, step: &Step, expected: &str| {
+            let load = at(&setup(), find, step).load;
+            let told = match &load.model {
+                LoadModel::Open { schedule, .. } => schedule.clone(),
+                LoadModel::Closed { clients, .. } => format!("{clients} clients"),
+                LoadModel::Users { stages, .. } => {
+                    let each = |it: &Users| format!("{}/{:?}", it.users, it.spawn_rate);
+                    stages.iter().map(each).collect::<Vec<_>>().join(" ")
+                }
+            };
+            assert_eq!(told, expected);
+            assert_eq!(load.duration.is_some(), step.scale == Scale::Clients);
+        };
+        let once = Find::Once;
+        check(&once, &step(Scale::Rate, 646.5, Stage::Ramp, 20), "const(646.5, 20s)");
+        check(&once, &step(Scale::Rate, 1.0 / 3.0, Stage::Ramp, 20), "const(0.333, 20s)");
+        check(&once, &step(Scale::Clients, 7.6, Stage::Ramp, 20), "8 clients");
+        check(&once, &step(Scale::Clients, 0.2, Stage::Ramp, 20), "1 clients");
+        let level = Level::Given { level: 50.0, of: None };
+        let (ramp, hold) = (Nanos::from_secs(10), Nanos::from_secs(60));
+        let confirm = Find::Confirm(Confirm { level, ramp, hold });
+        check(&confirm, &step(Scale::Rate, 50.0, Stage::Confirm, 70), "line(1, 50, 10s) const(50, 60s)");
+        check(&confirm, &step(Scale::Rate, 50.0, Stage::Ramp, 20), "const(50, 20s)");
+        check(&confirm, &step(Scale::Clients, 50.0, Stage::Confirm, 70), "50/Some(5.0) 50/None");
+    }
+
+    #[test]
+    fn one_thing_is_changed() {
+        let nudged = |turn: Turn, to: f64| {
+            let nudge = Some(Nudge { turn, amount: Some((1.0, to)) });
+            let mut setup = setup();
+            setup.stack.nodes[0].kind = Kind::Service(Service {
+                command: vec![],
+                url: None,
+                env: vec![("POOL".to_owned(), "3".to_owned())],
+                copies: 1,
+                ready: "/".to_owned(),
+                ready_within: None,
+                stats: None,
+            });
+            setup.stack.nodes[0].name = "service".to_owned();
+            at(&setup, &Find::Once, &Step { nudge, ..step(Scale::Rate, 5.0, Stage::Ramp, 5) })
+        };
+        let of = |name: &str| name.to_owned();
+        let limits = |turn, to| nudged(turn, to).stack.nodes[0].limits.clone();
+        assert_eq!(limits(Turn::Cpu { node: of("service") }, 0.5).cpu, Some(0.5));
+        assert_eq!(limits(Turn::ReadIops { node: of("service") }, 800.0).read_iops, Some(800));
+        assert_eq!(limits(Turn::WriteIops { node: of("service") }, 80.0).write_iops, Some(80));
+        assert_eq!(limits(Turn::Memory { node: of("service") }, 4e8).memory, Some(400_000_000));
+        let turn = Turn::ServiceEnv { node: of("service"), variable: of("POOL") };
+        let Kind::Service(it) = nudged(turn, 6.0).stack.nodes.remove(0).kind else { panic!("it is one") };
+        assert_eq!(it.env, [(of("POOL"), of("6"))]);
+        let LoadModel::Open { max_in_flight, .. } = nudged(Turn::Clients, 400.0).load.model else {
+            panic!("a rate makes it open")
+        };
+        assert_eq!(max_in_flight, 400);
+    }
+}
