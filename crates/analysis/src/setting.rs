@@ -9,9 +9,6 @@ use model::{Nanos, Spacing};
 /// The setup of one trial.
 pub fn at(setup: &Setup, find: &Find, step: &Step) -> Setup {
     let mut setup = setup.clone();
-    if let Some(nudge) = &step.nudge {
-        turn(&mut setup, nudge);
-    }
     let ramp = match (find, step.stage) {
         (Find::Confirm(it), Stage::Confirm) => it.ramp,
         _ => Nanos::ZERO,
@@ -33,6 +30,10 @@ pub fn at(setup: &Setup, find: &Find, step: &Step) -> Setup {
             load.duration = Some(step.window);
         }
     }
+    if let Some(nudge) = &step.nudge {
+        turn(&mut setup, nudge);
+    }
+    let load = &mut setup.load;
     // A client belongs to one thread.
     load.threads = u32::from(load.threads).min(load.model.clients()).max(1) as u16;
     setup

@@ -9,9 +9,8 @@ const OPEN: &str = "load: { model: open, max_in_flight: 50 }";
 const CLOSED: &str = "load: { model: closed }";
 
 fn plan(load: &str, rest: &str) -> Result<Plan, Mistakes> {
-    let text = format!(
-        "stack: {{ postgres: {{}} }}\noperations: {{ a: {{ sql: SELECT 1 }} }}\n{load}\n{rest}\n"
-    );
+    let text =
+        format!("stack: {{ postgres: {{}} }}\noperations: {{ a: {{ sql: SELECT 1 }} }}\n{load}\n{rest}\n");
     let course = Course { lasting: Nanos::from_secs(10), most: 5.0 };
     read(&Request {
         path: Path::new("book.yaml"),
