@@ -29,4 +29,4 @@ pub use request::{ask_to_end, is_asked_to_end};
 pub use schema::VERSION;
 pub use seconds::{Seconds, Wanted};
 pub use words::{Configuration, End, Header, Node, Note, Outcome, Status, Trial, TrialId};
-pub use writer::{Trouble, Writer, create};
+pub use writer::{Trouble, Writer, create, go_on};

@@ -39,25 +39,56 @@ const PATIENCE: Duration = Duration::from_secs(30);
 impl Desk {
     /// Writes tables and header into the empty file.
     pub fn open(path: &Path, header: &Header) -> Result<Desk> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = || {
-            let connection = Connection::open_with_flags(path, flags)?;
-            connection.busy_timeout(PATIENCE)?;
-            connection.set_prepared_statement_cache_capacity(64);
-            // A rollback journal, not a write-ahead log: but for some milliseconds per second this one file is the whole
-            // run, also after `kill -9`, so it can be copied away without its companion. Readers wait for milliseconds.
-            connection.pragma_update(None, "journal_mode", "truncate")?;
-            connection.pragma_update(None, "synchronous", "normal")?;
-            connection.pragma_update(None, "application_id", schema::APPLICATION)?;
-            connection.pragma_update(None, "user_version", schema::VERSION)?;
-            let mut desk =
-                Desk { connection, packer: Packer::new(), series: HashMap::new(), documents: HashMap::new() };
+            let mut desk = Desk::of(path)?;
+            desk.connection.pragma_update(None, "application_id", schema::APPLICATION)?;
+            desk.connection.pragma_update(None, "user_version", schema::VERSION)?;
             desk.transaction(|desk| desk.head(header))?;
             Ok(desk)
         };
         open().map_err(Error::sqlite(path, "begin"))
+    }
+
+    /// Goes on with a file that has ended, however it did, and tells its last trial's number. A trial that had not ended
+    /// was interrupted.
+    pub fn again(path: &Path, now_ms: u64) -> Result<(Desk, u32)> {
+        let open = || {
+            let mut desk = Desk::of(path)?;
+            desk.transaction(|desk| {
+                desk.insert(
+                    "UPDATE run SET writer = ?, status = NULL, reason = NULL, ended_ms = NULL",
+                    [alive::me()],
+                )?;
+                desk.insert(
+                    "UPDATE trial SET status = ?, ended_ms = ? WHERE status IS NULL",
+                    params![Status::Interrupted.name(), bits(now_ms)],
+                )
+            })?;
+            let rows = |sql: &str| -> rusqlite::Result<HashMap<String, i64>> {
+                let mut statement = desk.connection.prepare(sql)?;
+                statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            };
+            let series = rows("SELECT node || char(0) || series || char(0) || label, id FROM series")?;
+            let documents = rows("SELECT text, id FROM document")?;
+            let last = "SELECT coalesce(max(id), 0) FROM trial";
+            let last = desk.connection.query_row(last, [], |row| row.get(0))?;
+            Ok((Desk { series, documents, ..desk }, last))
+        };
+        open().map_err(Error::sqlite(path, "go on with"))
+    }
+
+    fn of(path: &Path) -> rusqlite::Result<Desk> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(PATIENCE)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        // A rollback journal, not a write-ahead log: but for some milliseconds per second this one file is the whole
+        // run, also after `kill -9`, so it can be copied away without its companion. Readers wait for milliseconds.
+        connection.pragma_update(None, "journal_mode", "truncate")?;
+        connection.pragma_update(None, "synchronous", "normal")?;
+        Ok(Desk { connection, packer: Packer::new(), series: HashMap::new(), documents: HashMap::new() })
     }
 
     fn head(&mut self, it: &Header) -> rusqlite::Result<()> {

@@ -3,8 +3,9 @@
 //! A thread of its own writes, one transaction per tick. What comes between ticks waits for the next one, for a second at
 //! most. When the disk is full, the reserve is given back: what was measured until then, and why it ended, still fits.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Wrong};
 use crate::file::{self, Reserve};
+use crate::read::{Run, State};
 use crate::request;
 use crate::words::{End, Header, Note, Outcome, Trial, TrialId};
 use crate::write::{Desk, Message};
@@ -37,22 +38,8 @@ const COMPANY: usize = 32;
 /// Begins a run: makes `<name>-<UTC time>.dyno` in `dir`, which is made too if need be, and writes the header.
 pub fn create(dir: &Path, header: &Header) -> Result<Writer> {
     let path = file::make(dir, &header.name, header.begun_ms)?;
-    let begin = || {
-        let reserve = Reserve::beside(&path)?;
-        let desk = Desk::open(&path, header)?;
-        let (say, said) = sync_channel(BACKLOG);
-        let trouble = Arc::new(OnceLock::new());
-        let mut clerk = Clerk { desk, reserve: Some(reserve), trouble: trouble.clone(), failure: None };
-        let thread = thread::Builder::new()
-            .name("store".to_owned())
-            .spawn(move || {
-                clerk.serve(&said);
-                clerk.close()
-            })
-            .map_err(Error::system(&path, "start a thread that writes"))?;
-        Ok(Writer { path: path.clone(), say: Some(say), thread: Some(thread), trouble, trials: 0 })
-    };
-    let writer = begin();
+    let writer = Reserve::beside(&path)
+        .and_then(|reserve| Writer::serving(&path, reserve, Desk::open(&path, header)?, 0));
     if writer.is_err() {
         // Nothing is in it, and nobody else knows it.
         let _ = std::fs::remove_file(&path);
@@ -70,7 +57,35 @@ pub struct Writer {
     trials: u32,
 }
 
+/// Goes on with a run that has ended, or whose process was ended: further trials follow those that are there. A trial that
+/// was under way then counts as interrupted. `now_ms`: Unix time in milliseconds. Refuses a run that is being written, and
+/// one of another version.
+pub fn go_on(path: &Path, now_ms: u64) -> Result<Writer> {
+    let path = std::fs::canonicalize(path).map_err(Error::system(path, "open"))?;
+    // A killed writer's last transaction is taken back, and what is not a run of ours refused.
+    if Run::open(&path)?.state()? == State::Running {
+        return Err(Error::new(&path, Wrong::Busy));
+    }
+    let reserve = Reserve::beside(&path)?;
+    let (desk, trials) = Desk::again(&path, now_ms)?;
+    Writer::serving(&path, reserve, desk, trials)
+}
+
 impl Writer {
+    fn serving(path: &Path, reserve: Reserve, desk: Desk, trials: u32) -> Result<Writer> {
+        let (say, said) = sync_channel(BACKLOG);
+        let trouble = Arc::new(OnceLock::new());
+        let mut clerk = Clerk { desk, reserve: Some(reserve), trouble: trouble.clone(), failure: None };
+        let thread = thread::Builder::new()
+            .name("store".to_owned())
+            .spawn(move || {
+                clerk.serve(&said);
+                clerk.close()
+            })
+            .map_err(Error::system(path, "start a thread that writes"))?;
+        Ok(Writer { path: path.to_owned(), say: Some(say), thread: Some(thread), trouble, trials })
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }

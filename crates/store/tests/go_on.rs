@@ -1,0 +1,53 @@
+//! Can a run that broke off be gone on with?
+
+mod invent;
+
+use invent::{Chance, Folder, end, header, outcome, told, trial};
+use store::{Run, State, Status, TrialId, Wrong};
+
+#[test]
+fn further_trials_follow_those_that_are_there() {
+    let folder = Folder::new("go-on");
+    let mut chance = Chance(11);
+    let mut writer = store::create(&folder.0, &header("broken")).expect("there is room");
+    let path = writer.path().to_owned();
+    let ticks: Vec<_> = (0..3).map(|second| chance.tick(second)).collect();
+    let first = writer.begin_trial(trial(0));
+    writer.tick(first, Box::new(ticks[0].clone()));
+    writer.end_trial(first, end(Status::Complete, None));
+    let cut = writer.begin_trial(trial(1));
+    writer.tick(cut, Box::new(ticks[1].clone()));
+    let refused = store::go_on(&path, 5).expect_err("somebody writes it");
+    assert!(matches!(refused.wrong, Wrong::Busy), "{refused}");
+    // As after the end of its process.
+    drop(writer);
+
+    let mut writer = store::go_on(&path, 1_795_262_999_000).expect("nobody writes it");
+    assert_eq!(Run::open(&path).unwrap().state().unwrap(), State::Running);
+    let next = writer.begin_trial(trial(2));
+    assert_eq!(next, TrialId(3));
+    writer.tick(next, Box::new(ticks[2].clone()));
+    writer.end_trial(next, end(Status::Complete, None));
+    writer.finish(outcome(Status::Complete)).expect("all was written");
+
+    let run = Run::open(&path).expect("it is a run");
+    assert_eq!(run.state().unwrap(), State::Ended(outcome(Status::Complete)));
+    let trials = run.trials().unwrap();
+    let states: Vec<_> = trials.iter().map(|it| it.state.status()).collect();
+    assert_eq!(states, [Status::Complete, Status::Interrupted, Status::Complete].map(Some));
+    for (it, (number, tick)) in trials.iter().zip(ticks.iter().enumerate()) {
+        assert_eq!(it.trial, trial(number as u32), "documents are found again");
+        let back: Vec<String> = run.ticks(it.id).unwrap().map(|it| told(&it.unwrap())).collect();
+        assert_eq!(back, [told(tick)], "and series");
+    }
+}
+
+#[test]
+fn what_is_no_run_is_refused() {
+    let folder = Folder::new("go-on-refused");
+    let path = folder.0.join("x.dyno");
+    std::fs::write(&path, "hello, this is no run at all").unwrap();
+    let refused = store::go_on(&path, 5).expect_err("it is a text");
+    assert!(matches!(refused.wrong, Wrong::Foreign), "{refused}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"hello, this is no run at all");
+}
