@@ -55,7 +55,11 @@ pub fn setup(word: &str) -> Setup {
     let name = if word == "haproxy" || word == "balanced" { "balancer" } else { "pooler" };
     let before = before.map(|kind| Node { name: name.into(), kind, entrance, limits: limits(0.1) });
     Setup {
-        stack: Stack { nodes: before.into_iter().chain([postgres]).collect(), generator: Limits::default() },
+        stack: Stack {
+            nodes: before.into_iter().chain([postgres]).collect(),
+            generator: Limits::default(),
+            replication: None,
+        },
         dataset: None,
         feeds: vec![],
         operations: vec![],
@@ -71,6 +75,7 @@ pub fn setup(word: &str) -> Setup {
         },
         objectives: vec![],
         stop: vec![],
+        faults: vec![],
     }
 }
 
