@@ -4,9 +4,11 @@
 //! text is checked against that schema before serde reads it.
 
 pub mod find;
+mod replication;
 mod work;
 
 pub use find::Find;
+pub use replication::{Event, Fault, Manager, Part, Patroni, Promote, Replicas, To};
 pub use work::{Capture, Feed, FeedForm, OneOrMany, Operation, Request, Step};
 
 use crate::datum::Ordered;
@@ -45,6 +47,9 @@ pub struct File {
     pub stop: Vec<String>,
     /// What is looked for: `once`, `max`, `confirm`, `soak`, `sweep`, or one of these with its settings.
     pub find: Option<Find>,
+    /// What goes wrong on purpose, in this order.
+    #[serde(default)]
+    pub faults: Vec<Fault>,
     /// Whether the cause of a maximum is proved: what may be it is changed, and the maximum measured again.
     pub prove: Option<bool>,
     /// What is varied: a path with its values, or a name with variants that set several paths.
@@ -107,6 +112,8 @@ pub struct Stack {
     pub pooler: Option<OrNone<Pooler>>,
     /// The end of the chain.
     pub postgres: Option<Postgres>,
+    /// Servers that hold the same rows, or `none`. The balancer then stands between the pooler and them.
+    pub replicas: Option<OrNone<Replicas>>,
     /// What sends the load.
     pub generator: Option<GeneratorNode>,
 }

@@ -3,15 +3,19 @@
 //! An experiment is a list of cells; each cell is a whole [`Setup`], nothing in it is inherited any more. Plain values: the
 //! experiment file's form, defaults and mistakes are the crate `experiment`'s.
 
+mod fault;
 mod find;
 mod load;
 mod operation;
+mod replication;
 
+pub use fault::{Deed, Event, Fault, Part, When, Whom};
 pub use find::{Confirm, Find, Level, Max, Scale, Soak, Sweep};
 pub use load::{Load, LoadModel, Stage, Think};
 pub use operation::{
-    Body, CaptureFrom, Expect, Feed, FeedForm, FeedOrder, FeedSource, Operation, Step, Work,
+    Body, CaptureFrom, Expect, Feed, FeedForm, FeedOrder, FeedSource, Operation, Step, To, Work,
 };
+pub use replication::{Choice, Manager, Patroni, Promoter, Replication, Sync};
 
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
@@ -56,6 +60,9 @@ pub struct Setup {
     pub objectives: Vec<String>,
     /// In the grammar of `analysis::rule`.
     pub stop: Vec<String>,
+    /// What goes wrong on purpose, in the order of the file.
+    #[serde(default)]
+    pub faults: Vec<Fault>,
 }
 
 /// The system under test: a chain from where clients enter to PostgreSQL.
@@ -65,6 +72,9 @@ pub struct Stack {
     pub nodes: Vec<Node>,
     /// What the generator itself may use; it shares the machine with what it measures.
     pub generator: Limits,
+    /// Of the PostgreSQL at the end.
+    #[serde(default)]
+    pub replication: Option<Replication>,
 }
 
 /// A component, or one that was there before.

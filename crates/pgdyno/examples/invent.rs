@@ -151,6 +151,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
                 node("postgres", Kind::Postgres(postgres), 1.0),
             ],
             generator: Limits::default(),
+            replication: None,
         },
         dataset: None,
         feeds: Vec::new(),
@@ -167,6 +168,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
         },
         objectives: vec!["p99 < 50ms".to_owned()],
         stop: Vec::new(),
+        faults: Vec::new(),
     };
     Experiment {
         name: "invented".to_owned(),

@@ -67,7 +67,7 @@ impl Run {
         let node = Node { name: "postgres".into(), kind, entrance: Default::default(), limits };
         let operation = |name: &str| Operation::script(name, 1, "SELECT 1;");
         let setup = Setup {
-            stack: Stack { nodes: vec![node], generator: Limits::default() },
+            stack: Stack { nodes: vec![node], generator: Limits::default(), replication: None },
             dataset: None,
             feeds: Vec::new(),
             operations: vec![operation("read"), operation("write")],
@@ -83,6 +83,7 @@ impl Run {
             },
             objectives: Vec::new(),
             stop: Vec::new(),
+            faults: Vec::new(),
         };
         let cells = vec![Cell { label: Vec::new(), setup }];
         Experiment {

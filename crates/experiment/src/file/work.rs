@@ -1,5 +1,6 @@
 //! How are feeds and operations written?
 
+use super::To;
 use crate::datum::Ordered;
 use crate::json::JsonText;
 use crate::unit::{Order, Statuses, Word};
@@ -61,6 +62,8 @@ pub struct Operation {
     /// Variables that are computed before its requests, as by pgbench's `\\set`: `{ id: "random(1, 1000)" }`.
     #[serde(default)]
     pub set: Ordered<Word>,
+    /// Of SQL, where there are replicas: which server it goes to; `primary` when left out.
+    pub to: Option<To>,
     /// In pgbench's language.
     pub sql: Option<String>,
     /// A file in pgbench's language; relative to this one.

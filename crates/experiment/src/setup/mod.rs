@@ -11,6 +11,7 @@ mod http;
 mod load;
 mod mix;
 mod operations;
+mod replication;
 mod service;
 mod stack;
 mod users;
@@ -53,7 +54,8 @@ impl Maker<'_> {
     pub fn make(mut self, file: File) -> Made {
         let seed = file.seed.unwrap_or(1);
         let name = self.name(file.name);
-        let (stack, guard) = self.stack(file.stack);
+        let (mut stack, guard) = self.stack(file.stack);
+        let faults = self.faults(file.faults, &mut stack);
         let dataset = file.dataset.map(|it| self.dataset(it, seed));
         let (feeds, known) = self.feeds(file.feeds.0);
         self.answered(&feeds, &stack);
@@ -73,8 +75,16 @@ impl Maker<'_> {
         }
         self.searched(&find, &file.load);
         self.through_poolers(&stack, &load, &operations);
-        let setup =
-            Setup { stack, dataset, feeds, operations, load, objectives: file.objectives, stop: file.stop };
+        let setup = Setup {
+            stack,
+            dataset,
+            feeds,
+            operations,
+            load,
+            objectives: file.objectives,
+            stop: file.stop,
+            faults,
+        };
         let Request { grammars, .. } = *self.request;
         for (i, it) in setup.objectives.iter().enumerate() {
             self.foreign("objectives", i, it, (grammars.objective)(it, &setup));

@@ -9,7 +9,7 @@ use crate::file;
 use crate::mistake::{Source, Span, nearest, quote};
 use crate::template::is_name;
 use crate::unit::Word;
-use model::plan::{Kind, Node, Operation, Stack, Work};
+use model::plan::{Kind, Node, Operation, Stack, To, Work};
 use model::summary::QueryMode;
 use std::path::PathBuf;
 
@@ -102,6 +102,7 @@ impl Maker<'_> {
             variables.open = known.columns.is_none();
             known.columns.iter().flatten().for_each(|it| variables.add(it));
         }
+        let to = self.to(&path, it.to, is_http || it.ammo.is_some(), context);
         let sets = self.sets(&path, it.set.0, is_http, &mut variables, context.mode);
         let work = match (it.sql, it.script, it.ammo, it.steps) {
             (Some(sql), ..) => {
@@ -124,7 +125,28 @@ impl Maker<'_> {
         };
         self.unused(&name, &work, &variables);
         let feed = feed.map(|it| it.name.clone());
-        Operation { name, weight, rate: it.rate, feed, schedule: it.schedule, sets, work }
+        Operation { name, weight, rate: it.rate, feed, schedule: it.schedule, sets, to, work }
+    }
+
+    /// Which server is asked, where there are several.
+    fn to(&mut self, path: &str, to: Option<file::To>, is_http: bool, context: &Context<'_>) -> To {
+        let Some(to) = to else { return To::Primary };
+        if is_http {
+            let found = "`to` of an operation that speaks HTTP";
+            self.tell(&format!("{path}.to"), found, "leave it out: the service decides whom it asks");
+        } else if to != file::To::Primary && context.stack.replication.is_none() {
+            let found = "an operation for replicas, and there are none";
+            self.tell(
+                &format!("{path}.to"),
+                found,
+                "leave it out, or add `replicas: { count: 2 }` to the stack",
+            );
+        }
+        match to {
+            file::To::Primary => To::Primary,
+            file::To::Replica => To::Replica,
+            file::To::Any => To::Any,
+        }
     }
 
     /// Whether there is somebody to ask.

@@ -18,6 +18,8 @@ const SUPERUSER_RESERVED: u32 = 3;
 /// PgBouncer's default.
 const POOL_SIZE: u32 = 20;
 const MAX_CLIENT_CONN: u32 = 10_000;
+/// How often it asks several servers which of them is the primary.
+const CHECK: Nanos = Nanos::from_millis(500);
 const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
 
 impl Maker<'_> {
@@ -29,12 +31,13 @@ impl Maker<'_> {
             nodes.push(node);
             guard = its;
         }
-        if let Some(it) = stack.balancer.and_then(OrNone::into_option) {
-            nodes.push(self.balancer(it));
-        }
-        if let Some(it) = stack.pooler.and_then(OrNone::into_option) {
-            nodes.push(self.pooler(it));
-        }
+        let replicas = stack.replicas.and_then(OrNone::into_option);
+        let balancer = stack.balancer.and_then(OrNone::into_option);
+        let balancer = balancer.map(|it| self.balancer(it, replicas.is_some()));
+        let pooler = stack.pooler.and_then(OrNone::into_option).map(|it| self.pooler(it));
+        // It alone knows which of several servers is the primary.
+        let between = if replicas.is_some() { [pooler, balancer] } else { [balancer, pooler] };
+        nodes.extend(between.into_iter().flatten());
         if let Some(it) = stack.postgres {
             nodes.push(self.postgres(it));
         } else if !nodes.last().is_some_and(|it| is_attached(&it.kind)) {
@@ -57,7 +60,9 @@ impl Maker<'_> {
         self.entrances(&nodes);
         self.room(&nodes);
         let generator = stack.generator.unwrap_or_default().limits;
-        (Stack { nodes, generator: self.limits("stack.generator.limits", generator) }, guard)
+        let generator = self.limits("stack.generator.limits", generator);
+        let replication = replicas.map(|it| self.replicas(it, &nodes));
+        (Stack { nodes, generator, replication }, guard)
     }
 
     fn postgres(&mut self, it: file::Postgres) -> Node {
@@ -181,7 +186,7 @@ impl Maker<'_> {
         node("pooler", it.entrance, self.limits("stack.pooler.limits", it.limits), kind)
     }
 
-    fn balancer(&mut self, it: Balancer) -> Node {
+    fn balancer(&mut self, it: Balancer, several: bool) -> Node {
         let beside = [
             ("entrance", it.entrance.is_some()),
             ("maxconn", it.maxconn.is_some()),
@@ -196,6 +201,8 @@ impl Maker<'_> {
             self.tell("stack.balancer", "`stack.balancer` has no `kind`", "add `kind: haproxy`");
         }
         let check = it.check.and_then(OrNone::into_option).map(|it| it.0);
+        // Without one it would not know the primary.
+        let check = check.or(several.then_some(CHECK));
         let queue_timeout = it.queue_timeout.map_or(QUEUE_TIMEOUT, |it| it.0);
         for (key, _) in [("check", check), ("queue_timeout", Some(queue_timeout))]
             .iter()
@@ -287,8 +294,8 @@ impl Maker<'_> {
 
     /// Whether each node can be entered as it is said.
     fn entrances(&mut self, nodes: &[Node]) {
-        // The balancer is the first of those that speak SQL.
-        let nodes = &nodes[usize::from(matches!(nodes.first().map(|it| &it.kind), Some(Kind::Service(_))))..];
+        let is_balancer = |it: &Node| matches!(it.kind, Kind::HaProxy(_));
+        let nodes = &nodes[nodes.iter().position(is_balancer).unwrap_or(nodes.len())..];
         let Some((Node { kind: Kind::HaProxy(_), entrance, .. }, behind)) = nodes.split_first() else {
             return;
         };
@@ -447,7 +454,7 @@ fn node(name: &str, entrance: Option<file::Entrance>, limits: Limits, kind: Kind
     Node { name: name.to_owned(), kind, entrance, limits }
 }
 
-fn is_attached(kind: &Kind) -> bool {
+pub(super) fn is_attached(kind: &Kind) -> bool {
     matches!(kind, Kind::Attached(_)) || service::is_attached(kind)
 }
 

@@ -19,7 +19,19 @@ pub struct Operation {
     /// Variables that are computed before its requests, in this order: a name, and an expression as behind pgbench's
     /// `\set`. Scripts have their own.
     pub sets: Vec<(String, String)>,
+    /// Which of several PostgreSQL servers it speaks SQL with.
+    pub to: To,
     pub work: Work,
+}
+
+/// Where an operation's SQL goes, at the moment when it is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum To {
+    #[default]
+    Primary,
+    Replica,
+    Any,
 }
 
 /// An operation as runs keep it; the first ones knew scripts only.
@@ -35,6 +47,8 @@ struct Stored {
     schedule: Option<String>,
     #[serde(default)]
     sets: Vec<(String, String)>,
+    #[serde(default)]
+    to: To,
     work: Option<Work>,
     #[serde(default)]
     script: String,
@@ -44,9 +58,9 @@ struct Stored {
 
 impl From<Stored> for Operation {
     fn from(it: Stored) -> Operation {
-        let Stored { name, weight, rate, feed, schedule, sets, work, script, origin } = it;
+        let Stored { name, weight, rate, feed, schedule, sets, to, work, script, origin } = it;
         let work = work.unwrap_or(Work::Script { text: script, origin });
-        Operation { name, weight, rate, feed, schedule, sets, work }
+        Operation { name, weight, rate, feed, schedule, sets, to, work }
     }
 }
 
@@ -77,6 +91,7 @@ impl Operation {
             feed: None,
             schedule: None,
             sets: Vec::new(),
+            to: To::Primary,
             work,
         }
     }

@@ -6,7 +6,7 @@
 use super::feeds::{self, Feeds};
 use super::workload::Web;
 use crate::voice::Trouble;
-use model::plan::{Dataset, Feed, Setup, Stack};
+use model::plan::{Dataset, Feed, Replication, Setup, Stack};
 use model::reach::Reach;
 use model::rows::Rows;
 use stack::chain::{Chain, Problem, Step, in_database};
@@ -131,12 +131,16 @@ impl Lab {
         Chain::available(&setup.stack, &self.programs, &mut |it| tell(News::Chain(it)))?;
         // What stands before the database goes first: its connections would hold it.
         let last = setup.stack.nodes.last().expect("a stack has a node").clone();
-        let base = Stack { nodes: vec![last], generator: setup.stack.generator.clone() };
+        let base = Stack {
+            nodes: vec![last],
+            generator: setup.stack.generator.clone(),
+            replication: setup.stack.replication.as_ref().map(Replication::alone),
+        };
         self.become_(&base, tell)?;
         if let Some(dataset) = &setup.dataset {
             self.fill(dataset, tell)?;
         }
-        if setup.stack.nodes.len() > 1 {
+        if setup.stack.nodes.len() > 1 || setup.stack.replication.is_some() {
             self.become_(&setup.stack, tell)?;
         }
         Ok(())

@@ -65,7 +65,7 @@ pub fn haproxy(entrance: Entrance, maxconn: Option<u32>) -> Node {
 }
 
 pub fn stack(nodes: &[Node]) -> Stack {
-    Stack { nodes: nodes.to_vec(), generator: Limits::default() }
+    Stack { nodes: nodes.to_vec(), generator: Limits::default(), replication: None }
 }
 
 /// What the entry answers to `sql` by the simple protocol.

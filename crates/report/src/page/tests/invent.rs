@@ -43,7 +43,11 @@ fn setup(pooled: bool) -> Setup {
     let nodes = if pooled { vec![pooler(), postgres()] } else { vec![postgres()] };
     let operation = Operation::script;
     Setup {
-        stack: Stack { nodes, generator: Limits { cpus: vec![1], ..Limits::default() } },
+        stack: Stack {
+            nodes,
+            generator: Limits { cpus: vec![1], ..Limits::default() },
+            replication: None,
+        },
         dataset: Some(Dataset {
             seed: 42,
             content: Content::Tickets { rows: 1_000_000 },
@@ -67,6 +71,7 @@ fn setup(pooled: bool) -> Setup {
         },
         objectives: vec!["p99 < 200ms".into()],
         stop: vec!["net(xx,25,10)".into()],
+        faults: Vec::new(),
     }
 }
 
