@@ -12,6 +12,7 @@ pub mod host;
 pub mod http;
 pub mod limits;
 pub mod loglines;
+pub mod plans;
 pub mod probe;
 pub mod restore;
 pub mod sampler;

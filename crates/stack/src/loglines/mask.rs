@@ -6,6 +6,11 @@ use super::tidy;
 ///
 /// Strings are found by PostgreSQL's rules: doubled quotes, `E'\''`, `$tag$…$tag$`. One that does not end masks the rest.
 pub fn masked(sql: &str) -> String {
+    tidy(&without_values(sql, "?"))
+}
+
+/// The same with another mark, at its length.
+pub(crate) fn without_values(sql: &str, mark: &str) -> String {
     let mut out = String::with_capacity(sql.len());
     let mut rest = sql;
     while let Some(letter) = rest.chars().next() {
@@ -15,7 +20,10 @@ pub fn masked(sql: &str) -> String {
             '\'' => {
                 let escapes = out.ends_with(['e', 'E'])
                     && !out[..out.len() - 1].ends_with(|it: char| it.is_alphanumeric() || it == '_');
-                out.push('?');
+                if escapes {
+                    out.pop();
+                }
+                out.push_str(mark);
                 string(rest, escapes)
             }
             '"' => {
@@ -27,7 +35,7 @@ pub fn masked(sql: &str) -> String {
             '/' if rest.starts_with("/*") => comment(rest),
             '$' if !inside => match dollar(rest) {
                 Some(length) => {
-                    out.push('?');
+                    out.push_str(mark);
                     length
                 }
                 None => {
@@ -39,11 +47,11 @@ pub fn masked(sql: &str) -> String {
             },
             '0'..='9' if !inside => {
                 let length = number(rest);
-                out.push('?');
+                out.push_str(mark);
                 length
             }
             '.' if !inside && rest[1..].starts_with(|it: char| it.is_ascii_digit()) => {
-                out.push('?');
+                out.push_str(mark);
                 1 + number(&rest[1..])
             }
             letter => {
@@ -53,7 +61,7 @@ pub fn masked(sql: &str) -> String {
         };
         rest = &rest[length..];
     }
-    tidy(&out)
+    out
 }
 
 fn string(text: &str, escapes: bool) -> usize {
@@ -129,7 +137,7 @@ mod tests {
         let check = |sql: &str, expected: &str| assert_eq!(masked(sql), expected, "{sql}");
         check("select 1", "select ?");
         check("UPDATE t1 SET a='30', b = -1.5e-3 WHERE c2=.5", "UPDATE t1 SET a=?, b = -? WHERE c2=?");
-        check("select 'it''s', E'it\\'s', type 'x'", "select ?, E?, type ?");
+        check("select 'it''s', E'it\\'s', type 'x'", "select ?, ?, type ?");
         check("select $1, $2::int, $tag$a $ 'b$tag$, $$c$$", "select $1, $2::int, ?, ?");
         check("select \"a'1\", 'b'", "select \"a'1\", ?");
         check("select 1 -- Smith\n , 2 /* a /* b */ 'c */ from t", "select ? , ? from t");

@@ -4,13 +4,16 @@
 //! that explain an error (DETAIL, STATEMENT, …) are passed over, as they show rows and parameters.
 
 mod follow;
+mod heard;
 mod mask;
 mod poolers;
 mod postgres;
 mod services;
 
 pub use follow::Follower;
+pub use heard::{Heard, heard};
 pub use mask::masked;
+pub(crate) use mask::without_values;
 
 use model::{EventKind, LogEvent, Nanos};
 

@@ -12,9 +12,9 @@ use model::EventKind;
 pub(super) struct Head {
     /// What precedes the process number: the moment, if the prefix has it.
     stamp: String,
-    pid: u32,
+    pub(super) pid: u32,
     code: Option<String>,
-    severity: String,
+    pub(super) severity: String,
 }
 
 const FATAL: [&str; 22] = [
@@ -142,7 +142,7 @@ fn kind(head: &Head, text: &str, main_pid: Option<u32>) -> Option<EventKind> {
 }
 
 /// Splits `2026-11-21 11:49:02.123 UTC [4711] 40P01 ERROR:  text`; continued lines begin with a tab and have no head.
-fn head(line: &str) -> Option<(Head, &str)> {
+pub(super) fn head(line: &str) -> Option<(Head, &str)> {
     if !line.starts_with(|it: char| it.is_ascii_digit()) && !line.starts_with('[') {
         return None;
     }

@@ -40,7 +40,7 @@ pub(super) static TEXTS: Probe = Probe {
     },
 };
 
-static OF_STATEMENTS: [Series; 3] = [
+static OF_STATEMENTS: [Series; 5] = [
     counter(
         "pg_statement_calls",
         Unit::Count,
@@ -48,6 +48,12 @@ static OF_STATEMENTS: [Series; 3] = [
     ),
     counter("pg_statement_time", Unit::Seconds, "Time of those; pg_stat_statements.total_exec_time"),
     counter("pg_statement_rows", Unit::Count, "Rows of those; pg_stat_statements.rows"),
+    counter(
+        "pg_statement_hit",
+        Unit::Count,
+        "Blocks of those that were found in shared buffers; pg_stat_statements.shared_blks_hit",
+    ),
+    counter("pg_statement_read", Unit::Count, "Blocks that were not; pg_stat_statements.shared_blks_read"),
 ];
 
 static OF_TEXTS: [Series; 2] = [
@@ -65,7 +71,8 @@ static OF_TEXTS: [Series; 2] = [
 ];
 
 const STATEMENTS_SQL: &str = "select coalesce(queryid::text, '') as label, sum(calls) as pg_statement_calls, \
-      sum(total_exec_time) / 1000 as pg_statement_time, sum(rows) as pg_statement_rows \
+      sum(total_exec_time) / 1000 as pg_statement_time, sum(rows) as pg_statement_rows, \
+      sum(shared_blks_hit) as pg_statement_hit, sum(shared_blks_read) as pg_statement_read \
     from pg_stat_statements(false) where queryid is not null \
     group by grouping sets ((queryid), ()) \
     order by grouping(queryid) desc, sum(total_exec_time) desc limit 21";

@@ -1,0 +1,144 @@
+//! Which statements did clients send, and with which values?
+//!
+//! Here alone nothing is masked: what is read is to be planned, and neither shown nor kept.
+
+use super::postgres::head;
+
+/// A statement as a client had it executed.
+#[derive(Clone, PartialEq)]
+pub struct Heard {
+    /// Its text; with `$1` where values came apart from it.
+    pub text: String,
+    /// Those values in text form; `None` is NULL.
+    pub values: Vec<Option<String>>,
+    pub millis: f64,
+    /// The server's process that served the client.
+    pub pid: u32,
+}
+
+/// Values are for the server alone.
+impl std::fmt::Debug for Heard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({} values, {} ms)", super::masked(&self.text), self.values.len(), self.millis)
+    }
+}
+
+/// Reads what a server writes under `log_min_duration_statement = 0`, in English.
+pub fn heard(log: &str) -> Vec<Heard> {
+    let mut all: Vec<Heard> = Vec::new();
+    // Whether lines that continue, and what explains, belong to the last one.
+    let mut open = false;
+    for line in log.lines() {
+        if let Some(rest) = line.strip_prefix('\t') {
+            if let Some(it) = all.last_mut().filter(|_| open) {
+                it.text.push('\n');
+                it.text.push_str(rest);
+            }
+            continue;
+        }
+        let Some((head, text)) = head(line) else {
+            open = false;
+            continue;
+        };
+        let detail = text.strip_prefix("parameters: ").or(text.strip_prefix("Parameters: "));
+        if let (Some(values), "DETAIL", true) = (detail, head.severity.as_str(), open) {
+            if let Some(it) = all.last_mut().filter(|it| it.pid == head.pid) {
+                it.values = parameters(values);
+            }
+            open = false;
+            continue;
+        }
+        let executed = executed(text, head.pid).filter(|_| head.severity == "LOG");
+        open = executed.is_some();
+        all.extend(executed);
+    }
+    all
+}
+
+/// `duration: 5.520 ms  execute P_0: select 1`.
+fn executed(text: &str, pid: u32) -> Option<Heard> {
+    let (millis, rest) = text.strip_prefix("duration: ")?.split_once(" ms  ")?;
+    let text = match rest.strip_prefix("statement: ") {
+        Some(it) => it,
+        // What comes after a name is what it was prepared as; a name with a colon is nobody's.
+        None => rest.strip_prefix("execute ")?.split_once(": ")?.1,
+    };
+    Some(Heard { text: text.to_owned(), values: Vec::new(), millis: millis.parse().ok()?, pid })
+}
+
+/// `$1 = 'it''s', $2 = NULL`.
+fn parameters(text: &str) -> Vec<Option<String>> {
+    let mut all = Vec::new();
+    let mut rest = text;
+    while let Some((_, value)) = rest.split_once(" = ") {
+        let Some(quoted) = value.strip_prefix('\'') else {
+            all.push(None);
+            rest = value.split_once(", ").map_or("", |it| it.1);
+            continue;
+        };
+        let mut out = String::new();
+        let mut letters = quoted.char_indices().peekable();
+        rest = "";
+        while let Some((at, letter)) = letters.next() {
+            if letter != '\'' {
+                out.push(letter);
+            } else if letters.next_if(|it| it.1 == '\'').is_some() {
+                out.push('\'');
+            } else {
+                rest = &quoted[at + 1..];
+                break;
+            }
+        }
+        all.push(Some(out));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(log: &str, expected: &str) {
+        let value = |it: &Option<String>| it.clone().unwrap_or_else(|| "NULL".to_owned());
+        let shown: Vec<String> = heard(log)
+            .iter()
+            .map(|it| {
+                let values: Vec<String> = it.values.iter().map(value).collect();
+                format!("{} | {} | {}\n", it.millis, it.text.replace('\n', "\\n"), values.join(" | "))
+            })
+            .collect();
+        assert_eq!(shown.concat(), expected);
+    }
+
+    /// As PostgreSQL 15 writes it, and with the capital letter of 16.
+    #[test]
+    fn statements() {
+        check(
+            "2026-11-21 18:01:29.157 UTC [31] 00000 LOG:  duration: 0.333 ms  bind P_0: select * from t where a = $1\n\
+             2026-11-21 18:01:29.157 UTC [31] 00000 DETAIL:  parameters: $1 = '5'\n\
+             2026-11-21 18:01:29.163 UTC [31] 00000 LOG:  duration: 5.520 ms  execute P_0: select * from t where a = $1\n\
+             2026-11-21 18:01:29.163 UTC [31] 00000 DETAIL:  parameters: $1 = '''o''''k''', $2 = NULL, $3 = 'a, $4 = b'\n\
+             2026-11-21 18:01:29.200 UTC [32] 00000 LOG:  duration: 1.5 ms  execute <unnamed>: update t\n\
+             \tset a = $1\n\
+             2026-11-21 18:01:29.200 UTC [32] 00000 DETAIL:  Parameters: $1 = 'ё'\n\
+             2026-11-21 18:01:29.201 UTC [32] 00000 LOG:  duration: 2 ms  statement: select 'x: y'\n\
+             2026-11-21 18:01:29.202 UTC [33] 22012 ERROR:  division by zero\n\
+             \tselect 1 / 0\n\
+             2026-11-21 18:01:29.203 UTC [33] 00000 LOG:  duration: 0.5 ms\n",
+            "5.52 | select * from t where a = $1 | 'o''k' | NULL | a, $4 = b\n\
+             1.5 | update t\\nset a = $1 | ё\n\
+             2 | select 'x: y' | \n",
+        );
+    }
+
+    #[test]
+    fn values_are_not_shown() {
+        let it = Heard {
+            text: "select 'secret'".into(),
+            values: vec![Some("secret".into())],
+            millis: 1.0,
+            pid: 1,
+        };
+        assert_eq!(format!("{it:?}"), "select ? (1 values, 1 ms)");
+    }
+}

@@ -1,0 +1,32 @@
+//! What does it take to build an index?
+
+use crate::ask::{Connection, Error};
+use model::Nanos;
+use std::time::Instant;
+
+/// What a statement that builds something cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Built {
+    pub took: Nanos,
+    /// By how much the indexes of the database grew.
+    pub bytes: u64,
+}
+
+/// Runs a statement such as `CREATE INDEX`, for as long as it takes. Whoever calls has made sure that the database is ours
+/// to change.
+pub fn build(connection: &mut Connection, ddl: &str) -> Result<Built, Error> {
+    connection.patience(None).map_err(|it| connection.net(it))?;
+    let before = indexes(connection)?;
+    let begun = Instant::now();
+    connection.query(ddl)?;
+    let took = begun.elapsed().into();
+    Ok(Built { took, bytes: indexes(connection)?.saturating_sub(before) })
+}
+
+/// Bytes of all indexes on tables of users.
+fn indexes(connection: &mut Connection) -> Result<u64, Error> {
+    let sql = "select coalesce(sum(pg_relation_size(i.indexrelid)), 0) from pg_index i \
+               join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace \
+               where n.nspname not in ('pg_catalog', 'pg_toast', 'information_schema')";
+    Ok(connection.value(sql)?.and_then(|it| it.parse().ok()).unwrap_or(0))
+}

@@ -1,0 +1,66 @@
+//! What does the planner know of a table?
+
+use crate::ask::{Connection, Error};
+use crate::dataset::literal;
+use model::explain::{Column, Existing, Table};
+
+/// Whole rows of one table, its columns, and its indexes' columns in their order.
+pub(super) fn table(connection: &mut Connection, schema: &str, name: &str) -> Result<Table, Error> {
+    let (of_schema, of_name) = (literal(schema), literal(name));
+    let here = format!(
+        "(select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace \
+         where n.nspname = {of_schema} and c.relname = {of_name})"
+    );
+    let size = connection
+        .query(&format!("select reltuples, pg_table_size(oid) from pg_class where oid = {here}"))?;
+    let columns = connection.query(&format!(
+        "select a.attname, case when s.n_distinct < 0 then -s.n_distinct * c.reltuples else s.n_distinct end, \
+           s.correlation \
+         from pg_attribute a join pg_class c on c.oid = a.attrelid \
+           left join pg_stats s on s.schemaname = {of_schema} and s.tablename = {of_name} \
+             and s.attname = a.attname and not s.inherited \
+         where a.attrelid = {here} and a.attnum > 0 and not a.attisdropped order by a.attnum"
+    ))?;
+    let indexes = connection.query(&format!(
+        "select i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid, k, true), \
+           (i.indpred is null and m.amname = 'btree' and i.indisvalid)::text \
+         from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam, \
+           generate_series(1, i.indnkeyatts) k \
+         where i.indrelid = {here} order by 1, k"
+    ))?;
+    let size = size.rows.first().cloned().unwrap_or_default();
+    let mut known: Vec<Existing> = Vec::new();
+    for row in &indexes.rows {
+        let [Some(name), Some(column), plain] = row.as_slice() else { continue };
+        if known.last().is_none_or(|it| it.name != *name) {
+            let plain = plain.as_deref() == Some("true");
+            known.push(Existing { name: name.clone(), columns: Vec::new(), plain });
+        }
+        known.last_mut().expect("it was pushed").columns.push(bare(column));
+    }
+    let column = |row: &Vec<Option<String>>| {
+        let name = row.first()?.clone()?;
+        Some(Column { name, distinct: number(row.get(1)?), correlation: number(row.get(2)?) })
+    };
+    Ok(Table {
+        schema: schema.to_owned(),
+        name: name.to_owned(),
+        // Below 0 nobody has counted yet.
+        rows: size.first().and_then(number).unwrap_or(0.0).max(0.0),
+        bytes: size.get(1).and_then(number).unwrap_or(0.0) as u64,
+        columns: columns.rows.iter().filter_map(column).collect(),
+        indexes: known,
+    })
+}
+
+fn number(it: &Option<String>) -> Option<f64> {
+    it.as_ref()?.parse().ok()
+}
+
+/// A column's name without the quotes that SQL wants.
+fn bare(name: &str) -> String {
+    match name.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+        Some(inside) => inside.replace("\"\"", "\""),
+        None => name.to_owned(),
+    }
+}
