@@ -21,12 +21,14 @@ fn of_state(state: &str) -> Option<&'static str> {
 }
 
 /// Linux's numbers, of errors that sockets meet. Source: errno(3), asm-generic/errno.h.
-const ERRNO: [(u16, &str); 19] = [
+const ERRNO: [(u16, &str); 21] = [
     (2, "ENOENT"),
     (11, "EAGAIN"),
     (13, "EACCES"),
+    (18, "EXDEV"),
     (24, "EMFILE"),
     (32, "EPIPE"),
+    (40, "ELOOP"),
     (61, "ENODATA"),
     (62, "ETIME"),
     (71, "EPROTO"),

@@ -42,7 +42,7 @@ pub fn get(url: &Url, patience: Duration) -> io::Result<Page> {
         }
         _ => None,
     };
-    let keep = Keep { head: true, body: LONGEST };
+    let keep = Keep { head: true, body: LONGEST, unpack: false };
     let mut channel = Channel::default();
     let ask = |channel: &mut Channel| channel.request(Method::Get, keep, |out| request(url, out));
     if channel.open(web.as_ref()).map_err(broken)? {

@@ -28,6 +28,10 @@ impl Code {
     pub const ABSENT: Code = Code::Net(61);
     /// An answer does not hold what it should; `EBADMSG`.
     pub const UNEXPECTED: Code = Code::Net(74);
+    /// A redirect that leads to somebody else, and was not followed; `EXDEV`.
+    pub const ELSEWHERE: Code = Code::Net(18);
+    /// More redirects than were to be followed; `ELOOP`.
+    pub const LOOPS: Code = Code::Net(40);
     /// TLS failed: a certificate, a version, bytes that are none; `EKEYREJECTED`.
     pub const TLS: Code = Code::Net(129);
 

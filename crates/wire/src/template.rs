@@ -1,12 +1,13 @@
 //! Which bytes ask this, once the holes are filled?
 
 use crate::escape;
+use std::fmt;
 
 /// A request compiled once per run: bytes with holes, and lengths to mend once the holes are filled.
 ///
 /// Rendering copies the fixed bytes, lets the caller append each argument in place, and writes the lengths (big-endian
 /// `i32`, or decimal) that could not be known before. It allocates only when `out` must grow.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Template {
     bytes: Box<[u8]>,
     steps: Box<[Step]>,
@@ -49,6 +50,13 @@ enum Step {
 
 /// Places of a decimal length; blanks before a header's value mean nothing.
 const DECIMAL: usize = 10;
+
+/// Without the bytes: a secret may be among them.
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Template of {} bytes in {} steps", self.bytes.len(), self.steps.len())
+    }
+}
 
 impl Template {
     /// Appends the request to `out`; `write(arg, out)` appends argument `arg` and says whether it is not NULL.

@@ -9,7 +9,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use wire::http::{Channel, Error, Event, HEAD_MAX, Keep, Method, Reader, Response};
 
-const KEEP: Keep = Keep { head: false, body: 1 << 20 };
+const KEEP: Keep = Keep { head: false, body: 1 << 20, unpack: false };
 
 /// What is read of an answer that comes in these pieces, after which the server closes its side.
 fn read<'a>(method: Method, pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
@@ -149,7 +149,7 @@ fn bytes_that_nobody_asked_for() {
 #[test]
 fn what_is_kept() {
     let mut reader = Reader::default();
-    reader.ask(Method::Get, Keep { head: true, body: 3 });
+    reader.ask(Method::Get, Keep { head: true, body: 3, unpack: false });
     let mut input = &b"HTTP/1.1 200 OK\r\nLocation: /a\r\nX: 1\r\nx: 2\r\nContent-Length: 5\r\n\r\nhello"[..];
     let response = reader.next(&mut input).expect("right").expect("whole");
     assert_eq!((response.length, reader.body()), (5, &b"hel"[..]));

@@ -153,7 +153,7 @@ fn ask(
     service: &Service,
 ) -> io::Result<(Option<String>, Option<String>)> {
     let broken = |it: wire::http::Error| io::Error::new(io::ErrorKind::InvalidData, it.to_string());
-    let keep = Keep { head: true, body: 0 };
+    let keep = Keep { head: true, ..Keep::default() };
     let request = template(url);
     let mut channel = Channel::default();
     let mut input = vec![0; 16 << 10];

@@ -75,7 +75,12 @@ pub struct Request<'a> {
 }
 
 /// Appends the request, its Content-Length counted when its holes are filled.
-pub fn request(to: &mut TemplateBuilder, request: &Request<'_>) {
+pub fn request(to: &mut TemplateBuilder, it: &Request<'_>) {
+    request_with(to, it, None);
+}
+
+/// The same with an argument that is further headers, each with its line's end, or nothing.
+pub fn request_with(to: &mut TemplateBuilder, request: &Request<'_>, lines: Option<u16>) {
     to.bytes(request.method.name().as_bytes()).bytes(b" ");
     if request.target.is_empty() {
         to.bytes(b"/");
@@ -86,6 +91,9 @@ pub fn request(to: &mut TemplateBuilder, request: &Request<'_>) {
         to.bytes(name.as_bytes()).bytes(b": ");
         parts(to, value);
         to.bytes(b"\r\n");
+    }
+    if let Some(lines) = lines {
+        to.hole(lines, Hole::Raw);
     }
     let Some(body) = request.body else {
         to.bytes(if request.method.expects_body() { b"Content-Length: 0\r\n\r\n" } else { b"\r\n" });

@@ -19,6 +19,12 @@ pub enum Error {
     ChunkTooLong,
     /// More interim answers (1xx) than anyone needs.
     Interim,
+    /// Content-Encoding is none that was asked for, or several.
+    Coding,
+    /// A packed body is malformed, or not of the coding that it claims.
+    Packed,
+    /// A packed body holds more than [`super::UNPACKED_MAX`].
+    PackedTooMuch,
     /// Bytes that nobody asked for.
     Surplus,
     /// TLS failed; the words are plain.
@@ -35,6 +41,9 @@ impl fmt::Display for Error {
             Error::Chunk => "a chunk of the server's answer is malformed",
             Error::ChunkTooLong => "a chunk's extensions or the trailers take more than 64 KiB",
             Error::Interim => "the server sent too many interim answers",
+            Error::Coding => "the server packed its answer in a way that was not asked for",
+            Error::Packed => "the server's packed answer cannot be unpacked",
+            Error::PackedTooMuch => "the server's packed answer holds more than 16 MiB",
             Error::Surplus => "the server sent bytes that nobody asked for",
             Error::Tls(words) => return write!(f, "TLS: {words}"),
         })

@@ -1,5 +1,6 @@
 //! What does the head of an answer say about what follows it?
 
+use super::unpack::Coding;
 use super::{Error, Method};
 use httparse::{Header, ParserConfig, Status};
 use std::mem::MaybeUninit;
@@ -14,6 +15,7 @@ const HEADERS_MAX: usize = 256;
 pub(super) struct Head {
     pub status: u16,
     pub framing: Framing,
+    pub coding: Coding,
     /// The connection carries no further request after this answer.
     pub close: bool,
 }
@@ -50,7 +52,8 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
     let said = Said::of(response.headers)?;
     // Whether it may be used again: RFC 9112, section 9.3.
     let close = said.close || (old && !said.keep_alive);
-    let head = |framing, close| Ok(Some((Head { status, framing, close }, length)));
+    let coding = said.coding;
+    let head = |framing, close| Ok(Some((Head { status, framing, coding, close }, length)));
     match said {
         _ if method == Method::Head || status < 200 || status == 204 || status == 304 => {
             head(Framing::Length(0), close)
@@ -67,10 +70,22 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
 
 /// The value of the first header called `name` in a complete head.
 pub(super) fn header<'a>(head: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let mut first = None;
+    each_header(head, name, |it| {
+        first.get_or_insert(it);
+    });
+    first
+}
+
+/// Gives the values of all headers called `name` in a complete head, in their order.
+pub(super) fn each_header<'a>(head: &'a [u8], name: &str, take: impl FnMut(&'a [u8])) {
     let mut response = httparse::Response::new(&mut []);
     let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
-    config().parse_response_with_uninit_headers(&mut response, head, &mut headers).ok()?;
-    response.headers.iter().find(|it| it.name.eq_ignore_ascii_case(name)).map(|it| it.value)
+    // What was kept has been read before.
+    if config().parse_response_with_uninit_headers(&mut response, head, &mut headers).is_ok() {
+        let named = response.headers.iter().filter(|it| it.name.eq_ignore_ascii_case(name));
+        named.map(|it| it.value).for_each(take);
+    }
 }
 
 fn config() -> ParserConfig {
@@ -89,6 +104,7 @@ struct Said {
     chunked: bool,
     close: bool,
     keep_alive: bool,
+    coding: Coding,
 }
 
 impl Said {
@@ -119,6 +135,9 @@ impl Said {
                     if !said.encoded {
                         return Err(Error::Encoding);
                     }
+                }
+                16 if is("content-encoding") => {
+                    said.coding = items(value).fold(said.coding, Coding::and);
                 }
                 10 if is("connection") => {
                     for one in items(value) {

@@ -3,7 +3,8 @@
 //! On plain bytes; what they travel in is the channel's matter.
 
 use super::body::{Body, Drained};
-use super::head::{self, Ending, HEAD_MAX, Head};
+use super::head::{self, Ending, Framing, HEAD_MAX, Head};
+use super::unpack::{Coding, Unpacker};
 use super::{Error, Method, Needle};
 
 /// Interim answers (1xx) to one request; a server sends one, or a few hints.
@@ -23,10 +24,12 @@ pub struct Reader {
     ending: Ending,
     /// What is kept of a body.
     body: Vec<u8>,
-    /// Bytes of the body so far.
+    /// Bytes of the body so far, as they came.
     length: u64,
     /// How much of what is looked for was found in them.
     found: u32,
+    /// Made for the first packed body that is to be unpacked.
+    unpacker: Option<Box<Unpacker>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +50,8 @@ pub struct Keep {
     pub head: bool,
     /// So many bytes of the body.
     pub body: u32,
+    /// A packed body is unpacked for those who look into it; one in a coding that is not known is an error.
+    pub unpack: bool,
 }
 
 /// An answer came to its end.
@@ -94,6 +99,7 @@ impl Reader {
                         self.forget();
                     } else {
                         let head = Head { close: head.close || head.status == 101, ..head };
+                        let head = Head { coding: self.unpacked(&head)?, ..head };
                         self.stage = Stage::Body(head, Body::new(head.framing));
                     }
                 }
@@ -104,14 +110,24 @@ impl Reader {
                         Drained::Ended(data) => (data, Some(*head)),
                     };
                     self.length += data.len() as u64;
-                    if let Some(needle) = needle {
-                        self.found = needle.seek(self.found, data);
-                    }
-                    let room = (self.keep.body as usize).saturating_sub(self.body.len());
-                    if room > 0 {
-                        self.body.extend_from_slice(&data[..data.len().min(room)]);
+                    let (found, kept, most) = (&mut self.found, &mut self.body, self.keep.body as usize);
+                    let mut look = |data: &[u8]| {
+                        if let Some(needle) = needle {
+                            *found = needle.seek(*found, data);
+                        }
+                        let room = most.saturating_sub(kept.len());
+                        if room > 0 {
+                            kept.extend_from_slice(&data[..data.len().min(room)]);
+                        }
+                    };
+                    match &mut self.unpacker {
+                        Some(it) if head.coding != Coding::Plain => it.unpack(data, look)?,
+                        _ => look(data),
                     }
                     if let Some(head) = ended {
+                        if !self.is_unpacked(head) {
+                            return Err(Error::Packed);
+                        }
                         return Ok(Some(self.end(head)));
                     }
                 }
@@ -122,7 +138,7 @@ impl Reader {
     /// The server has closed its side: the answer, if that is how it ends.
     pub fn closed(&mut self) -> Option<Response> {
         match self.stage {
-            Stage::Body(head, Body::UntilClose) => Some(self.end(head)),
+            Stage::Body(head, Body::UntilClose) if self.is_unpacked(head) => Some(self.end(head)),
             _ => None,
         }
     }
@@ -142,6 +158,11 @@ impl Reader {
         head::header(&self.head, name)
     }
 
+    /// Gives the values of all headers of this name of the last answer; of none if they were not kept.
+    pub fn each_header(&self, name: &str, take: impl FnMut(&[u8])) {
+        head::each_header(&self.head, name, take);
+    }
+
     /// The last answer's body held what was looked for.
     pub fn has_found(&self, needle: &Needle) -> bool {
         self.found == needle.len()
@@ -154,7 +175,26 @@ impl Reader {
 
     /// Bytes on the heap.
     pub fn memory(&self) -> usize {
-        self.head.capacity() + self.body.capacity()
+        let unpacker = self.unpacker.as_ref().map_or(0, |it| it.memory());
+        self.head.capacity() + self.body.capacity() + unpacker
+    }
+
+    /// How the body that follows is to be unpacked.
+    fn unpacked(&mut self, head: &Head) -> Result<Coding, Error> {
+        match head.coding {
+            _ if !self.keep.unpack || head.framing == Framing::Length(0) => Ok(Coding::Plain),
+            Coding::Plain => Ok(Coding::Plain),
+            Coding::Other => Err(Error::Coding),
+            coding => {
+                self.unpacker.get_or_insert_with(|| Box::new(Unpacker::new())).begin(coding);
+                Ok(coding)
+            }
+        }
+    }
+
+    /// What a packed body holds has ended with it.
+    fn is_unpacked(&self, head: Head) -> bool {
+        head.coding == Coding::Plain || self.unpacker.as_ref().is_none_or(|it| it.is_whole())
     }
 
     fn end(&mut self, head: Head) -> Response {

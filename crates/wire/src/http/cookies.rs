@@ -1,0 +1,297 @@
+//! Which cookies does a client keep, and which go with a request?
+//!
+//! Source: RFC 6265, as far as it matters to one client of one service: who never asks another host needs no list of
+//! public suffixes.
+
+use super::location::{Origin, cut};
+
+/// The cookies that one client keeps of one service: a bounded number of them, in bounded memory that is all allocated at
+/// once. What does not fit is not kept.
+#[derive(Clone, Debug)]
+pub struct Jar {
+    /// Name, value and path of each, one after the other.
+    bytes: Vec<u8>,
+    /// Those with longer paths first, then the older ones: the order in which they are sent.
+    cookies: Vec<Cookie>,
+}
+
+/// Where a cookie lies.
+#[derive(Clone, Copy, Debug)]
+struct Cookie {
+    at: u16,
+    name: u16,
+    value: u16,
+    path: u16,
+    /// When it goes, by the clock of whoever keeps it.
+    expires: u64,
+}
+
+/// The answer that sets a cookie.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    pub origin: Origin<'a>,
+    /// Path and query that were asked for.
+    pub target: &'a [u8],
+    /// Its header Date: what Expires is counted from, since a server's clock is not ours.
+    pub date: Option<&'a [u8]>,
+    /// Nanoseconds by a clock that never goes back.
+    pub now: u64,
+}
+
+impl Default for Jar {
+    fn default() -> Jar {
+        Jar { bytes: Vec::with_capacity(Jar::BYTES), cookies: Vec::with_capacity(Jar::COOKIES) }
+    }
+}
+
+impl Jar {
+    /// Names, values and paths of all cookies together: as much as servers take as one header.
+    pub const BYTES: usize = 8 << 10;
+    pub const COOKIES: usize = 32;
+
+    /// Keeps what a header Set-Cookie says, or throws away what it takes back.
+    pub fn keep(&mut self, header: &[u8], setting: &Setting<'_>) {
+        let Some(it) = Said::of(header, setting) else { return };
+        let known =
+            self.cookies.iter().position(|own| self.name(own) == it.name && self.path(own) == it.path);
+        if let Some(known) = known {
+            self.remove(known);
+        }
+        if it.expires <= setting.now {
+            return;
+        }
+        let length = it.name.len() + it.value.len() + it.path.len();
+        if !self.has_room(length) {
+            self.forget_expired(setting.now);
+        }
+        if !self.has_room(length) {
+            return;
+        }
+        let longer = |own: &Cookie| usize::from(own.path) >= it.path.len();
+        let place = self.cookies.iter().take_while(|own| longer(own)).count();
+        // One that is set anew keeps its age.
+        let place = known.filter(|known| *known < place).unwrap_or(place);
+        let short = |it: &[u8]| u16::try_from(it.len()).expect("no more than fits");
+        let cookie = Cookie {
+            at: short(&self.bytes),
+            name: short(it.name),
+            value: short(it.value),
+            path: short(it.path),
+            expires: it.expires,
+        };
+        for part in [it.name, it.value, it.path] {
+            self.bytes.extend_from_slice(part);
+        }
+        self.cookies.insert(place, cookie);
+    }
+
+    /// Appends the line of a request for `target`, with its end; nothing where no cookie goes with it.
+    pub fn write(&self, target: &[u8], now: u64, to: &mut Vec<u8>) {
+        let path = cut(target).0;
+        let mut before: &[u8] = b"Cookie: ";
+        for it in self.cookies.iter().filter(|it| it.expires > now && is_within(path, self.path(it))) {
+            to.extend_from_slice(before);
+            to.extend_from_slice(self.name(it));
+            to.push(b'=');
+            to.extend_from_slice(self.value(it));
+            before = b"; ";
+        }
+        if before == b"; " {
+            to.extend_from_slice(b"\r\n");
+        }
+    }
+
+    /// How many there are, those included that have expired.
+    pub fn len(&self) -> usize {
+        self.cookies.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.cookies.is_empty()
+    }
+
+    /// Throws all of them away.
+    pub fn clear(&mut self) {
+        self.cookies.clear();
+        self.bytes.clear();
+    }
+
+    fn name(&self, it: &Cookie) -> &[u8] {
+        &self.bytes[usize::from(it.at)..][..usize::from(it.name)]
+    }
+
+    fn value(&self, it: &Cookie) -> &[u8] {
+        &self.bytes[usize::from(it.at + it.name)..][..usize::from(it.value)]
+    }
+
+    fn path(&self, it: &Cookie) -> &[u8] {
+        &self.bytes[usize::from(it.at + it.name + it.value)..][..usize::from(it.path)]
+    }
+
+    fn has_room(&self, length: usize) -> bool {
+        self.cookies.len() < Jar::COOKIES && self.bytes.len() + length <= Jar::BYTES
+    }
+
+    fn remove(&mut self, which: usize) {
+        let gone = self.cookies.remove(which);
+        let length = gone.name + gone.value + gone.path;
+        self.bytes.drain(usize::from(gone.at)..usize::from(gone.at + length));
+        self.cookies.iter_mut().filter(|it| it.at > gone.at).for_each(|it| it.at -= length);
+    }
+
+    fn forget_expired(&mut self, now: u64) {
+        for which in (0..self.cookies.len()).rev() {
+            if self.cookies[which].expires <= now {
+                self.remove(which);
+            }
+        }
+    }
+}
+
+/// What a header Set-Cookie says, with what it leaves out.
+struct Said<'a> {
+    name: &'a [u8],
+    value: &'a [u8],
+    path: &'a [u8],
+    expires: u64,
+}
+
+/// Seconds of a day; a cookie that expires before the second day of 1970 is taken back, whatever the time is.
+const DAY: i64 = 86_400;
+
+impl<'a> Said<'a> {
+    /// `None` where it sets nothing that would ever be sent.
+    fn of(header: &'a [u8], setting: &Setting<'a>) -> Option<Said<'a>> {
+        let mut parts = header.split(|it| *it == b';');
+        let (name, value) = pair(parts.next()?)?;
+        if name.is_empty() || header.iter().any(u8::is_ascii_control) {
+            return None;
+        }
+        let mut path = folder(setting.target);
+        let (mut age, mut date) = (None, None);
+        for part in parts {
+            let (name, value) = pair(part).unwrap_or((part.trim_ascii(), b""));
+            let is = |it: &str| name.eq_ignore_ascii_case(it.as_bytes());
+            if is("max-age") {
+                age = seconds(value).or(age);
+            } else if is("expires") {
+                date = moment(value).or(date);
+            } else if is("path") {
+                path = if value.starts_with(b"/") { value } else { folder(setting.target) };
+            } else {
+                // What is for others, or for TLS where there is none, would never be sent.
+                let theirs = is("domain") && !is_for(value, setting.origin.name());
+                if theirs || (is("secure") && !setting.origin.tls) {
+                    return None;
+                }
+            }
+        }
+        // Max-Age wins; of Expires it matters how far it is from the answer.
+        let from = setting.date.and_then(moment);
+        let lives = age.or_else(|| {
+            let date = date?;
+            match from {
+                Some(from) => Some(date - from),
+                None if date < DAY => Some(0),
+                None => None,
+            }
+        });
+        let expires = match lives {
+            None => u64::MAX,
+            Some(..=0) => 0,
+            Some(it) => setting.now.saturating_add((it as u64).saturating_mul(1_000_000_000)),
+        };
+        Some(Said { name, value, path, expires })
+    }
+}
+
+/// Name and value, without the blanks around them.
+fn pair(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = text.iter().position(|it| *it == b'=')?;
+    Some((text[..at].trim_ascii(), text[at + 1..].trim_ascii()))
+}
+
+/// The path of a cookie that names none: RFC 6265, section 5.1.4.
+fn folder(target: &[u8]) -> &[u8] {
+    let path = cut(target).0;
+    match path.iter().rposition(|it| *it == b'/') {
+        None | Some(0) => b"/",
+        Some(at) => &path[..at],
+    }
+}
+
+/// The same section: does a cookie with this path go with a request for the other?
+fn is_within(path: &[u8], of: &[u8]) -> bool {
+    let Some(rest) = path.strip_prefix(of) else { return false };
+    rest.is_empty() || of.ends_with(b"/") || rest.starts_with(b"/")
+}
+
+/// Section 5.1.3: may `host` set a cookie for this domain?
+fn is_for(domain: &[u8], host: &str) -> bool {
+    let domain = domain.strip_prefix(b".").unwrap_or(domain);
+    let host = host.as_bytes();
+    let Some(at) = host.len().checked_sub(domain.len()) else { return false };
+    let is_address = host.starts_with(b"[") || host.iter().all(|it| it.is_ascii_digit() || *it == b'.');
+    let whole = at == 0 || (host[at - 1] == b'.' && !is_address);
+    domain.is_empty() || (whole && host[at..].eq_ignore_ascii_case(domain))
+}
+
+/// Section 5.2.2.
+fn seconds(text: &[u8]) -> Option<i64> {
+    let (digits, sign) = text.strip_prefix(b"-").map_or((text, 1), |it| (it, -1));
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let number = |sum: i64, it: &u8| sum.saturating_mul(10).saturating_add(i64::from(it - b'0'));
+    Some(sign * digits.iter().fold(0, number))
+}
+
+/// Seconds since 1970 of a date in any of the forms that servers write: section 5.1.1.
+fn moment(text: &[u8]) -> Option<i64> {
+    const MONTHS: &[u8; 36] = b"janfebmaraprmayjunjulaugsepoctnovdec";
+    let delimits = |it: &u8| matches!(it, b'\t' | b' '..=b'/' | b';'..=b'@' | b'['..=b'`' | b'{'..=b'~');
+    let (mut time, mut day, mut month, mut year) = (None, None, None, None);
+    for token in text.split(delimits).filter(|it| !it.is_empty()) {
+        let begins = |month: &[u8]| token.get(..3).is_some_and(|it| it.eq_ignore_ascii_case(month));
+        let named = MONTHS.chunks(3).position(begins);
+        match (clock(token), number(token), named) {
+            (Some(it), ..) if time.is_none() => time = Some(it),
+            (_, Some((it, 1 | 2)), _) if day.is_none() => day = Some(it),
+            (.., Some(it)) if month.is_none() => month = Some(it as i64 + 1),
+            (_, Some((it, 2)), _) if year.is_none() => year = Some(it + if it < 70 { 2000 } else { 1900 }),
+            (_, Some((it, 4)), _) if year.is_none() => year = Some(it),
+            _ => {}
+        }
+    }
+    let (day, month, year) = (day?, month?, year?);
+    if !(1..=31).contains(&day) || year < 1601 {
+        return None;
+    }
+    Some(days(year, month, day) * DAY + time?)
+}
+
+/// `23:59:59`, in seconds.
+fn clock(token: &[u8]) -> Option<i64> {
+    let mut sum = 0;
+    let mut fields = token.split(|it| *it == b':');
+    for below in [24, 60, 61] {
+        let (it, _) = number(fields.next()?).filter(|it| it.0 < below && it.1 <= 2)?;
+        sum = sum * 60 + it;
+    }
+    fields.next().is_none().then_some(sum)
+}
+
+/// A number of few digits, and how many they are.
+fn number(token: &[u8]) -> Option<(i64, usize)> {
+    let is_one = (1..=4).contains(&token.len()) && token.iter().all(u8::is_ascii_digit);
+    is_one.then(|| (token.iter().fold(0, |sum, it| sum * 10 + i64::from(it - b'0')), token.len()))
+}
+
+/// Days from 1970 to a date of the Gregorian calendar, counted in years that begin in March.
+/// Source: H. Hinnant, "chrono-compatible low-level date algorithms" (2013).
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}

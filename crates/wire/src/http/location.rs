@@ -1,0 +1,252 @@
+//! Where does a redirect lead?
+
+use std::fmt;
+
+/// Whom requests are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin<'a> {
+    /// As the header `Host` has it: the port only where it is not the scheme's own.
+    pub host: &'a str,
+    /// Spoken through TLS.
+    pub tls: bool,
+}
+
+/// A redirect that is not followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// To somebody else: his scheme and name, as far as they can be shown.
+    Elsewhere(String),
+    /// The header Location is no reference.
+    Unreadable,
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Lost::Elsewhere(whom) => {
+                write!(f, "the service redirects to {whom}: only redirects to itself are followed")
+            }
+            Lost::Unreadable => f.write_str("the service redirects to nowhere: its Location cannot be read"),
+        }
+    }
+}
+
+impl std::error::Error for Lost {}
+
+/// The longest path and query that is followed to, in bytes; servers take no longer ones.
+const TARGET_MAX: usize = 8 << 10;
+/// So much of another's name is shown, in bytes.
+const SHOWN_MAX: usize = 100;
+
+impl Origin<'_> {
+    /// The host's name or address, without its port.
+    pub fn name(&self) -> &str {
+        self.split(self.host).map_or(self.host, |it| it.0)
+    }
+
+    /// Writes the path and query that `location` names, seen from `target`, into `to`. Source: RFC 3986, section 5.2.
+    ///
+    /// What is no part of a request's line is percent-encoded, a fragment left out.
+    pub fn resolve(&self, target: &[u8], location: &[u8], to: &mut Vec<u8>) -> Result<(), Lost> {
+        let whole = location.split(|it| *it == b'#').next().unwrap_or_default().trim_ascii();
+        let mut rest = whole;
+        if let Some((scheme, after)) = scheme(whole) {
+            let ours: &[u8] = if self.tls { b"https" } else { b"http" };
+            if !scheme.eq_ignore_ascii_case(ours) {
+                return Err(elsewhere(whole));
+            }
+            if !after.starts_with(b"//") {
+                return Err(Lost::Unreadable);
+            }
+            rest = after;
+        }
+        // What a reference without a path is relative to.
+        let mut from = target;
+        if let Some(after) = rest.strip_prefix(b"//") {
+            let end = after.iter().position(|it| matches!(it, b'/' | b'?')).unwrap_or(after.len());
+            let (authority, after) = after.split_at(end);
+            let authority = std::str::from_utf8(authority).map_err(|_| Lost::Unreadable)?;
+            let whom = self.split(authority).ok_or(Lost::Unreadable)?;
+            let us = self.split(self.host).ok_or(Lost::Unreadable)?;
+            if !whom.0.eq_ignore_ascii_case(us.0) || whom.1 != us.1 {
+                return Err(elsewhere(whole));
+            }
+            (rest, from) = (after, b"/");
+        }
+        to.clear();
+        let path = cut(from).0;
+        match rest.first() {
+            None => append(to, from),
+            Some(b'/') => append(to, rest),
+            Some(b'?') => {
+                append(to, path);
+                append(to, rest);
+            }
+            Some(_) => {
+                let folder = path.iter().rposition(|it| *it == b'/').map_or(0, |it| it + 1);
+                append(to, &path[..folder]);
+                append(to, rest);
+            }
+        }
+        if !to.starts_with(b"/") {
+            to.insert(0, b'/');
+        }
+        without_dots(to);
+        if to.len() > TARGET_MAX { Err(Lost::Unreadable) } else { Ok(()) }
+    }
+
+    /// Name and port of an authority; `None` if it is none, or has a user in it.
+    fn split<'a>(&self, authority: &'a str) -> Option<(&'a str, u16)> {
+        let own = if self.tls { 443 } else { 80 };
+        let colon = authority.rfind(':').filter(|it| !authority[*it..].contains(']'));
+        let (name, port) = match colon {
+            Some(at) => (&authority[..at], &authority[at + 1..]),
+            None => (authority, ""),
+        };
+        let port = if port.is_empty() { own } else { port.parse().ok()? };
+        (!name.is_empty() && !name.contains('@')).then_some((name, port))
+    }
+}
+
+/// A reference's scheme and what follows its colon. Source: RFC 3986, section 3.1.
+fn scheme(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = text.iter().position(|it| !it.is_ascii_alphanumeric() && !b"+-.".contains(it))?;
+    let is_one = text[end] == b':' && text[0].is_ascii_alphabetic();
+    is_one.then(|| (&text[..end], &text[end + 1..]))
+}
+
+/// Scheme and name without what a query or a user might tell.
+fn elsewhere(location: &[u8]) -> Lost {
+    let begin = location.windows(2).position(|it| it == b"//").map_or(0, |it| it + 2);
+    let end = location[begin..].iter().position(|it| matches!(it, b'/' | b'?'));
+    let end = end.map_or(location.len(), |it| begin + it);
+    let begin_of_name =
+        location[begin..end].iter().rposition(|it| *it == b'@').map_or(begin, |it| begin + it + 1);
+    let shown = [&location[..begin], &location[begin_of_name..end]].concat();
+    let shown = String::from_utf8_lossy(&shown[..shown.len().min(SHOWN_MAX)]);
+    Lost::Elsewhere(shown.chars().map(|it| if it.is_control() { ' ' } else { it }).collect())
+}
+
+/// Path, and query with its question mark.
+pub(super) fn cut(target: &[u8]) -> (&[u8], &[u8]) {
+    target.split_at(target.iter().position(|it| *it == b'?').unwrap_or(target.len()))
+}
+
+fn append(to: &mut Vec<u8>, text: &[u8]) {
+    for &byte in text {
+        if byte.is_ascii_graphic() {
+            to.push(byte);
+        } else {
+            let digit = |it: u8| b"0123456789ABCDEF"[usize::from(it)];
+            to.extend([b'%', digit(byte >> 4), digit(byte & 15)]);
+        }
+    }
+}
+
+/// Removes the segments `.` and `..` of the path in front of a query, in place. Source: RFC 3986, section 5.2.4.
+fn without_dots(target: &mut Vec<u8>) {
+    let end = cut(target).0.len();
+    let (mut read, mut written) = (0, 0);
+    while read < end {
+        // At a slash.
+        let next = target[read + 1..end].iter().position(|it| *it == b'/').map_or(end, |it| read + 1 + it);
+        let is_last = next == end;
+        match &target[read + 1..next] {
+            b"." | b".." => {
+                if next - read == 3 {
+                    written = target[..written].iter().rposition(|it| *it == b'/').unwrap_or(0);
+                }
+                if is_last {
+                    target[written] = b'/';
+                    written += 1;
+                }
+            }
+            _ => {
+                target.copy_within(read..next, written);
+                written += next - read;
+            }
+        }
+        read = next;
+    }
+    target.drain(written..end);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: Origin<'_> = Origin { host: "shop.test:8080", tls: false };
+
+    fn check_from(from: Origin<'_>, target: &str, location: &str, expected: &str) {
+        let mut to = b"left over".to_vec();
+        let told = match from.resolve(target.as_bytes(), location.as_bytes(), &mut to) {
+            Ok(()) => String::from_utf8(to).expect("ASCII"),
+            Err(Lost::Elsewhere(whom)) => format!("elsewhere: {whom}"),
+            Err(Lost::Unreadable) => "unreadable".to_owned(),
+        };
+        assert_eq!(told, expected, "{location} from {target}");
+    }
+
+    #[test]
+    fn references() {
+        // RFC 3986, section 5.4, as far as its examples stay with us.
+        let check = |location, expected| check_from(OURS, "/b/c/d;p?q", location, expected);
+        check("g", "/b/c/g");
+        check("./g", "/b/c/g");
+        check("g/", "/b/c/g/");
+        check("/g", "/g");
+        check("?y", "/b/c/d;p?y");
+        check("g?y", "/b/c/g?y");
+        check("#s", "/b/c/d;p?q");
+        check("g#s", "/b/c/g");
+        check("", "/b/c/d;p?q");
+        check(".", "/b/c/");
+        check("./", "/b/c/");
+        check("..", "/b/");
+        check("../g", "/b/g");
+        check("../..", "/");
+        check("../../../g", "/g");
+        check("/./g", "/g");
+        check("/../g", "/g");
+        check("g.", "/b/c/g.");
+        check("..g", "/b/c/..g");
+        check("./g/.", "/b/c/g/");
+        check("g/./h", "/b/c/g/h");
+        check("g;x=1/../y", "/b/c/y");
+        check("g?y/./x", "/b/c/g?y/./x");
+        check("//shop.test:8080", "/");
+        check("//SHOP.test:8080?a", "/?a");
+        check("http://shop.test:8080/a/../b?c#d", "/b?c");
+        check("HTTP://shop.test:8080", "/");
+        check(" /a b\t/ж ", "/a%20b%09/%D0%B6");
+        check("1:2", "/b/c/1:2");
+    }
+
+    #[test]
+    fn others() {
+        let check = |location, expected| check_from(OURS, "/", location, expected);
+        check("http://shop.test/", "elsewhere: http://shop.test");
+        check("https://shop.test:8080/", "elsewhere: https://shop.test:8080");
+        check("//other.test:8080/a?token=secret", "elsewhere: //other.test:8080");
+        check("http://me:secret@other.test/", "unreadable");
+        check("https://me:secret@shop.test:8080/", "elsewhere: https://shop.test:8080");
+        check("http://shop.test:8080@other.test/", "unreadable");
+        check("http://shop.test:8080.other.test/", "unreadable");
+        check("ftp://shop.test:8080/", "elsewhere: ftp://shop.test:8080");
+        check("mailto:me@shop.test", "elsewhere: shop.test");
+        check("http:/a", "unreadable");
+        check("http:///a", "unreadable");
+        check("http://:80/", "unreadable");
+        let long = format!("/{}", "x".repeat(TARGET_MAX));
+        check(&long, "unreadable");
+        let from = |host, tls, location, expected| check_from(Origin { host, tls }, "/", location, expected);
+        from("a.test", true, "https://a.test:443/x", "/x");
+        from("a.test", false, "http://a.test:80/x", "/x");
+        from("a.test", true, "http://a.test/x", "elsewhere: http://a.test");
+        from("[::1]:81", false, "http://[::1]:81/x", "/x");
+        from("[::1]", false, "//[::1]/x", "/x");
+        from("localhost", false, "http://localhost/x", "/x");
+        assert_eq!(Origin { host: "[::1]:81", tls: false }.name(), "[::1]");
+        assert_eq!(OURS.name(), "shop.test");
+    }
+}

@@ -1,0 +1,205 @@
+//! Which cookies are kept, sent, and taken back; and what a server can do with them.
+
+use proptest::prelude::*;
+use wire::http::{Jar, Origin, Setting};
+
+const SECOND: u64 = 1_000_000_000;
+const PLAIN: Origin<'_> = Origin { host: "www.shop.test:8080", tls: false };
+const SECURE: Origin<'_> = Origin { host: "www.shop.test", tls: true };
+
+fn set(jar: &mut Jar, origin: Origin<'_>, target: &str, now: u64, header: &str) {
+    let date = Some(&b"Wed, 21 Oct 2015 07:28:00 GMT"[..]);
+    jar.keep(header.as_bytes(), &Setting { origin, target: target.as_bytes(), date, now });
+}
+
+fn sent(jar: &Jar, target: &str, now: u64) -> String {
+    let mut to = Vec::new();
+    jar.write(target.as_bytes(), now, &mut to);
+    let line = String::from_utf8(to).expect("as it was set");
+    match line.strip_prefix("Cookie: ") {
+        None => line,
+        Some(it) => it.strip_suffix("\r\n").expect("a line has an end").to_owned(),
+    }
+}
+
+/// What goes with a request a second later, after these headers of answers to `GET /a/b?c`.
+fn check_of(origin: Origin<'_>, headers: &[&str], target: &str, expected: &str) {
+    let mut jar = Jar::default();
+    headers.iter().for_each(|it| set(&mut jar, origin, "/a/b?c=/d/e", 0, it));
+    assert_eq!(sent(&jar, target, SECOND), expected, "{headers:?} at {target}");
+}
+
+#[test]
+fn what_is_set_is_sent() {
+    let check = |headers: &[&str], expected| check_of(PLAIN, headers, "/a/x", expected);
+    check(&["id=7"], "id=7");
+    check(&["id=7; HttpOnly; SameSite=Lax; Priority=High"], "id=7");
+    check(&[" id = a=b ;Path=/"], "id=a=b");
+    check(&["id=\"7, 8\""], "id=\"7, 8\"");
+    check(&["id="], "id=");
+    check(&["id=1", "other=2", "id=3"], "id=3; other=2");
+    check(&["=7"], "");
+    check(&["id"], "");
+    check(&[""], "");
+    check(&["id=a\tb"], "");
+    check(&["id=1", "ID=2"], "id=1; ID=2");
+}
+
+#[test]
+fn paths() {
+    let check = |header, target, expected| check_of(PLAIN, &[header], target, expected);
+    // The folder of what was asked for, where none is named.
+    check("id=1", "/a", "id=1");
+    check("id=1", "/a/", "id=1");
+    check("id=1", "/a?x", "id=1");
+    check("id=1", "/ab", "");
+    check("id=1", "/", "");
+    check("id=1; Path=/", "/anything?at=all", "id=1");
+    check("id=1; path=/shop/", "/shop/x", "id=1");
+    check("id=1; path=/shop/", "/shop", "");
+    check("id=1; Path=shop", "/a/x", "id=1");
+    check("id=1; Path=/x; Path=/y", "/y", "id=1");
+    let jar =
+        ["a=1; Path=/", "b=2; Path=/a", "c=3; Path=/a/b", "d=4; Path=/a", "a=5; Path=/a/b", "b=6; Path=/a"];
+    check_of(PLAIN, &jar, "/a/b", "c=3; a=5; b=6; d=4; a=1");
+}
+
+#[test]
+fn whose_they_are() {
+    check_of(PLAIN, &["id=1; Domain=shop.test"], "/a", "id=1");
+    check_of(PLAIN, &["id=1; Domain=.SHOP.test"], "/a", "id=1");
+    check_of(PLAIN, &["id=1; Domain=www.shop.test"], "/a", "id=1");
+    check_of(PLAIN, &["id=1; Domain="], "/a", "id=1");
+    for other in ["hop.test", "other.test", "my.www.shop.test", "a-much-longer-name.www.shop.test"] {
+        check_of(PLAIN, &[&format!("id=1; Domain={other}")], "/a", "");
+    }
+    let address = Origin { host: "127.0.0.1:80", tls: false };
+    check_of(address, &["id=1; Domain=127.0.0.1"], "/a", "id=1");
+    check_of(address, &["id=1; Domain=0.1"], "/a", "");
+    // What is for TLS only is neither taken from whoever speaks without, nor sent to him.
+    check_of(PLAIN, &["id=1; Secure"], "/a", "");
+    check_of(SECURE, &["id=1; Secure"], "/a", "id=1");
+}
+
+#[test]
+fn how_long_they_live() {
+    // Set at the beginning, sent one, ten and a hundred seconds later.
+    let check = |attributes: &str, expected: [bool; 3]| {
+        let mut jar = Jar::default();
+        set(&mut jar, PLAIN, "/", 0, &format!("id=1{attributes}"));
+        let lives = [1, 10, 100].map(|it| !sent(&jar, "/", it * SECOND).is_empty());
+        assert_eq!(lives, expected, "{attributes}");
+    };
+    let (always, never, briefly) = ([true; 3], [false; 3], [true, false, false]);
+    check("", always);
+    check("; Max-Age=5", briefly);
+    check("; max-age=50", [true, true, false]);
+    check("; Max-Age=0", never);
+    check("; Max-Age=-1", never);
+    check("; Max-Age=99999999999999999999", always);
+    for none in ["", "x", "5x", "+5", "-"] {
+        check(&format!("; Max-Age={none}"), always);
+    }
+    // From the answer's own date on, in every form that a date has.
+    check("; Expires=Wed, 21 Oct 2015 07:28:05 GMT", briefly);
+    check("; Expires=Wednesday, 21-Oct-15 07:28:05 GMT", briefly);
+    check("; Expires=Wed Oct 21 07:28:05 2015", briefly);
+    check("; expires=Wed, 21-Oct-2015 07:28:05 UTC", briefly);
+    check("; Expires=Thu, 01 Jan 1970 00:00:00 GMT", never);
+    check("; Expires=Wed, 21 Oct 2015 07:28:00 GMT", never);
+    check("; Expires=Mon, 29 Feb 2016 00:00:00 GMT", always);
+    check("; Expires=Tue, 19 Jan 2038 03:14:07 GMT", always);
+    for none in ["0", "", "tomorrow", "Wed, 32 Oct 2015 07:28:05 GMT", "21 Oct 2015", "21 Oct 1500 00:00:00"]
+    {
+        check(&format!("; Expires={none}"), always);
+    }
+    check("; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=5", briefly);
+    // An answer without a date: only what is never meant as a date counts.
+    let mut jar = Jar::default();
+    let setting = Setting { origin: PLAIN, target: b"/", date: None, now: 0 };
+    jar.keep(b"a=1; Expires=Wed, 21 Oct 2015 07:28:05 GMT", &setting);
+    jar.keep(b"b=1; Expires=Thu, 01 Jan 1970 00:00:01 GMT", &setting);
+    assert_eq!(sent(&jar, "/", SECOND), "a=1");
+}
+
+#[test]
+fn what_is_taken_back_is_gone() {
+    for attributes in ["Max-Age=0", "Expires=Thu, 01 Jan 1970 00:00:00 GMT"] {
+        let mut jar = Jar::default();
+        set(&mut jar, PLAIN, "/", 0, "a=1");
+        set(&mut jar, PLAIN, "/", 0, "id=7");
+        set(&mut jar, PLAIN, "/", 0, "b=2");
+        set(&mut jar, PLAIN, "/", 0, &format!("id=; Path=/x; {attributes}"));
+        assert_eq!(sent(&jar, "/", 1), "a=1; id=7; b=2", "another's path");
+        set(&mut jar, PLAIN, "/", 0, &format!("id=; {attributes}"));
+        assert_eq!((sent(&jar, "/", 1).as_str(), jar.len()), ("a=1; b=2", 2), "{attributes}");
+        jar.clear();
+        assert!(jar.is_empty() && sent(&jar, "/", 1).is_empty());
+    }
+}
+
+#[test]
+fn a_server_that_sets_cookies_without_end_fills_what_there_is() {
+    let mut jar = Jar::default();
+    for n in 0..10_000 {
+        set(&mut jar, PLAIN, "/", 0, &format!("c{n}={n}; Max-Age=10"));
+    }
+    assert_eq!(jar.len(), Jar::COOKIES);
+    assert!(sent(&jar, "/", 1).starts_with("c0=0; c1=1; "), "the first ones stay");
+    // Room is made of those that have expired.
+    set(&mut jar, PLAIN, "/", 11 * SECOND, "new=1");
+    assert_eq!((sent(&jar, "/", 12 * SECOND).as_str(), jar.len()), ("new=1", 1));
+    let mut jar = Jar::default();
+    set(&mut jar, PLAIN, "/", 0, &format!("large={}", "x".repeat(Jar::BYTES)));
+    set(&mut jar, PLAIN, "/", 0, &format!("huge={}", "x".repeat(1 << 17)));
+    assert!(jar.is_empty());
+    for n in 0..10 {
+        set(&mut jar, PLAIN, "/", 0, &format!("c{n}={}", "x".repeat(1000)));
+    }
+    assert_eq!(jar.len(), 8);
+    // What grows beyond the room is gone, rather than stale.
+    set(&mut jar, PLAIN, "/", 0, &format!("c3={}", "y".repeat(3000)));
+    assert_eq!(jar.len(), 7);
+    assert!(!sent(&jar, "/", 1).contains("c3="));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Beside a list that is as simple as can be.
+    #[test]
+    fn a_jar_is_a_list(
+        steps in prop::collection::vec(("[ab]", "[xyz]{0,40}", "(/|/p|/p/q)", prop::option::of(0_u64..20)), 0..60),
+    ) {
+        let (mut jar, mut list) = (Jar::default(), Vec::<(String, String, String, u64)>::new());
+        for (now, (name, value, path, age)) in steps.into_iter().enumerate() {
+            let now = now as u64 * SECOND;
+            let lives = age.map_or(String::new(), |it| format!("; Max-Age={it}"));
+            set(&mut jar, PLAIN, "/", now, &format!("{name}={value}; Path={path}{lives}"));
+            let expires = age.map_or(u64::MAX, |it| if it == 0 { 0 } else { now + it * SECOND });
+            let known = list.iter().position(|it| it.0 == name && it.2 == path);
+            match known {
+                Some(known) if expires <= now => drop(list.remove(known)),
+                Some(known) => list[known] = (name, value, path, expires),
+                None if expires <= now => {}
+                None => list.push((name, value, path, expires)),
+            }
+            list.sort_by_key(|it| std::cmp::Reverse(it.2.len()));
+            let of = |it: &&(String, String, String, u64)| it.3 > now;
+            let told: Vec<String> = list.iter().filter(of).map(|it| format!("{}={}", it.0, it.1)).collect();
+            prop_assert_eq!(sent(&jar, "/p/q", now), told.join("; "));
+        }
+    }
+
+    #[test]
+    fn no_header_does_harm(headers in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..100), target: String) {
+        let mut jar = Jar::default();
+        for (now, it) in headers.iter().enumerate() {
+            jar.keep(it, &Setting { origin: PLAIN, target: target.as_bytes(), date: Some(it), now: now as u64 });
+            let mut to = Vec::new();
+            jar.write(target.as_bytes(), now as u64, &mut to);
+            prop_assert!(to.iter().filter(|it| it.is_ascii_control()).count() <= 2, "no line but its own");
+        }
+        prop_assert!(jar.len() <= Jar::COOKIES);
+    }
+}

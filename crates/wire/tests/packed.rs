@@ -1,0 +1,187 @@
+//! Packed bodies: unpacked whatever their pieces, and what malicious ones cost.
+
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+use flate2::{Compression, GzBuilder};
+use proptest::prelude::*;
+use std::io::Write;
+use wire::http::{Error, Keep, Method, Needle, Reader, UNPACKED_MAX};
+
+const KEEP: Keep = Keep { head: false, body: 1 << 20, unpack: true };
+
+fn gzip(body: &[u8]) -> Vec<u8> {
+    let mut to = GzEncoder::new(Vec::new(), Compression::default());
+    to.write_all(body).expect("a vector takes all");
+    to.finish().expect("likewise")
+}
+
+/// With everything that the head of a member may have.
+fn adorned(body: &[u8]) -> Vec<u8> {
+    let head = GzBuilder::new().filename("a").comment("b").extra(vec![7; 300]);
+    let mut to = head.write(Vec::new(), Compression::fast());
+    to.write_all(body).expect("a vector takes all");
+    let mut packed = to.finish().expect("likewise");
+    // And a check sum of the head, which flate2 does not write: behind name and comment, and nobody looks at it.
+    packed[3] |= 2;
+    let head = 10 + 2 + 300 + 2 + 2;
+    packed.splice(head..head, [1, 2]);
+    packed
+}
+
+fn zlib(body: &[u8]) -> Vec<u8> {
+    let mut to = ZlibEncoder::new(Vec::new(), Compression::default());
+    to.write_all(body).expect("a vector takes all");
+    to.finish().expect("likewise")
+}
+
+fn deflate(body: &[u8]) -> Vec<u8> {
+    let mut to = DeflateEncoder::new(Vec::new(), Compression::default());
+    to.write_all(body).expect("a vector takes all");
+    to.finish().expect("likewise")
+}
+
+fn answer(coding: &str, body: &[u8]) -> Vec<u8> {
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n", body.len());
+    [head.as_bytes(), body].concat()
+}
+
+/// What is kept of an answer that comes in pieces, and whether `Каштанка` was in it.
+fn read(keep: Keep, answer: &[u8], piece: usize) -> Result<(Vec<u8>, bool, u64), Error> {
+    let mut reader = Reader::default();
+    let needle = Needle::new("Каштанка".as_bytes());
+    reader.ask(Method::Get, keep);
+    let mut ended = None;
+    for mut input in answer.chunks(piece) {
+        assert_eq!(ended, None, "nothing comes behind the end");
+        ended = reader.next_seeking(&mut input, Some(&needle))?;
+    }
+    let ended = ended.or_else(|| reader.closed()).expect("whole");
+    Ok((reader.body().to_vec(), reader.has_found(&needle), ended.length))
+}
+
+fn check(what: &str, coding: &str, packed: &[u8], expected: Result<&[u8], Error>) {
+    let chunks: Vec<u8> = packed.chunks(7).fold(Vec::new(), |mut all, it| {
+        all.extend(format!("{:x}\r\n", it.len()).bytes());
+        all.extend_from_slice(it);
+        all.extend(b"\r\n");
+        all
+    });
+    let chunked =
+        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: {coding}\r\n\r\n");
+    let chunked = [chunked.as_bytes(), &chunks, b"0\r\n\r\n"].concat();
+    for answer in [answer(coding, packed), chunked] {
+        for piece in [1, 2, 3, 5, 1000, usize::MAX] {
+            let told = read(KEEP, &answer, piece).map(|it| {
+                assert_eq!(it.2, packed.len() as u64, "it is counted as it came");
+                it.0
+            });
+            let expected = expected.map(<[u8]>::to_vec);
+            assert_eq!(told, expected, "{what} in pieces of {piece}");
+        }
+    }
+}
+
+#[test]
+fn bodies_are_unpacked() {
+    let text = "Каштанка бежала по тротуару. ".repeat(40);
+    let text = text.as_bytes();
+    check("gzip", "gzip", &gzip(text), Ok(text));
+    check("its old name", "X-GZip", &gzip(text), Ok(text));
+    check("with all that a head may have", "gzip", &adorned(text), Ok(text));
+    check("two members", "gzip", &[gzip(&text[..100]), gzip(&text[100..])].concat(), Ok(text));
+    check("deflate, as it is meant", "deflate", &zlib(text), Ok(text));
+    check("deflate, as some take it", "deflate", &deflate(text), Ok(text));
+    check("nothing, packed", "gzip", &gzip(b""), Ok(b""));
+    check("nothing", "gzip", b"", Ok(b""));
+    check("plain", "identity", b"as it is", Ok(b"as it is"));
+    // What it claims, and what it is.
+    check("not packed at all", "gzip", b"plain", Err(Error::Packed));
+    check("not packed at all", "deflate", b"plain", Err(Error::Packed));
+    check("something behind it", "gzip", &[gzip(text), b"x".to_vec()].concat(), Err(Error::Packed));
+    check("something behind it", "deflate", &[zlib(text), b"x".to_vec()].concat(), Err(Error::Packed));
+    let mut wrong = gzip(text);
+    let last = wrong.len() - 1;
+    for at in [last, last - 4, 2, 3] {
+        wrong[at] ^= 0xf0;
+        check("a wrong sum, length or head", "gzip", &wrong, Err(Error::Packed));
+        wrong[at] ^= 0xf0;
+    }
+    for end in [1, 9, 10, last - 8, last] {
+        check("cut", "gzip", &wrong[..end], Err(Error::Packed));
+    }
+    check("another coding", "br", b"x", Err(Error::Coding));
+    check("two of them", "gzip, gzip", &gzip(&gzip(text)), Err(Error::Coding));
+}
+
+#[test]
+fn what_is_not_asked_for_is_not_unpacked() {
+    let packed = gzip("Каштанка".as_bytes());
+    for coding in ["gzip", "br", "gzip, br"] {
+        let told = read(Keep { unpack: false, ..KEEP }, &answer(coding, &packed), 3);
+        assert_eq!(told, Ok((packed.clone(), false, packed.len() as u64)), "{coding}");
+    }
+    let found = read(Keep { body: 0, ..KEEP }, &answer("gzip", &packed), 3);
+    assert_eq!(found, Ok((Vec::new(), true, packed.len() as u64)), "it is looked for in what was packed");
+}
+
+#[test]
+fn the_end_of_the_connection_is_no_end_of_a_packed_body() {
+    let packed = gzip(b"all of it");
+    let head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n";
+    let ended = |body: &[u8]| {
+        let mut reader = Reader::default();
+        reader.ask(Method::Get, KEEP);
+        assert_eq!(reader.next(&mut &[head, body].concat()[..]), Ok(None));
+        reader.closed().map(|_| reader.body().to_vec())
+    };
+    assert_eq!(ended(&packed), Some(b"all of it".to_vec()));
+    assert_eq!(ended(&packed[..packed.len() - 1]), None, "cut");
+    // What has no body is not unpacked, whatever is said of it.
+    let mut reader = Reader::default();
+    reader.ask(Method::Head, KEEP);
+    assert!(matches!(reader.next(&mut &answer("br", b"")[..]), Ok(Some(_))));
+}
+
+#[test]
+fn a_bomb_costs_bounded_memory() {
+    let zeros = vec![0; 1 << 20];
+    let mut to = GzEncoder::new(Vec::new(), Compression::best());
+    for _ in 0..=UNPACKED_MAX >> 20 {
+        to.write_all(&zeros).expect("a vector takes all");
+    }
+    let bomb = to.finish().expect("likewise");
+    assert!(bomb.len() < 32 << 10, "{} bytes are many thousand times as much", bomb.len());
+    let mut reader = Reader::default();
+    reader.ask(Method::Get, KEEP);
+    assert_eq!(reader.next(&mut &answer("gzip", &bomb)[..]), Err(Error::PackedTooMuch));
+    assert!(reader.memory() <= (2 << 20) + (64 << 10), "{} bytes", reader.memory());
+    // Members without an end, none of which holds anything.
+    let many = gzip(b"").repeat(10_000);
+    check("many members", "gzip", &many, Ok(b""));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_was_packed_comes_out(body in prop::collection::vec(0..4_u8, 0..3000), piece in 1_usize..700, kind in 0..3) {
+        let (coding, packed) = match kind {
+            0 => ("gzip", gzip(&body)),
+            1 => ("deflate", zlib(&body)),
+            _ => ("deflate", deflate(&body)),
+        };
+        let told = read(KEEP, &answer(coding, &packed), piece);
+        prop_assert_eq!(told, Ok((body, false, packed.len() as u64)));
+    }
+
+    #[test]
+    fn damage_is_an_error_or_the_same_whatever_the_pieces(
+        body in prop::collection::vec(0..4_u8, 0..300), at in any::<prop::sample::Index>(), byte: u8, piece in 1_usize..50,
+    ) {
+        let mut packed = gzip(&body);
+        let at = at.index(packed.len());
+        packed[at] = byte;
+        let answer = answer("gzip", &packed);
+        prop_assert_eq!(read(KEEP, &answer, piece), read(KEEP, &answer, usize::MAX));
+    }
+}
