@@ -3,11 +3,11 @@
 use crate::finding::{self, TrialFacts, samples};
 use crate::repeats::{self, Compared};
 use model::matrix::{Against, Estimate, Figure, Hop, Matrix, NotApplied, Placement, Row, Trial};
-use model::plan::{AttachedRole, Experiment, Kind, Limits, Node, Setup};
+use model::plan::{AttachedRole, Cache, Experiment, Kind, Limits, Node, Setup};
 use model::{EventKind, LogEvent, Nanos, Summary};
 
 /// In the order in which they are shown.
-const FIGURES: [Figure; 11] = [
+const FIGURES: [Figure; 12] = [
     Figure::Tps,
     Figure::P50,
     Figure::P99,
@@ -19,6 +19,7 @@ const FIGURES: [Figure; 11] = [
     Figure::Hardly,
     Figure::PoolerCpu,
     Figure::ServerCpu,
+    Figure::Steady,
 ];
 
 /// All cells of the experiment, also those without a trial.
@@ -144,6 +145,11 @@ pub(crate) fn read(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
         Figure::Hardly => known.then(|| (trial.clients.len() - served(finding::HARDLY * mean)) as f64),
         Figure::PoolerCpu => finding::host::before(trial),
         Figure::ServerCpu => samples::processors(trial.samples, &trial.server()?.name),
+        // A warm one has nothing to get going.
+        Figure::Steady => {
+            trial.setup.dataset.as_ref().filter(|it| it.cache == Cache::Cold)?;
+            crate::steady::steady(trial.delivered).map(|it| it.after.as_secs_f64())
+        }
     }
 }
 

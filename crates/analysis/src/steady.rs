@@ -42,12 +42,14 @@ pub fn steady(delivered: &[f64]) -> Option<Steady> {
 /// after the window.
 pub fn of_seconds(seconds: &[Second]) -> Option<Steady> {
     let whole = seconds.split_last().map_or(seconds, |it| it.1);
-    let rate = |it: &Second| {
-        let lasting = (it.to - it.from).as_secs_f64();
-        let ok: u64 = it.operations.iter().map(|it| it.ok - it.late).sum();
-        if lasting > 0.0 { ok as f64 / lasting } else { 0.0 }
-    };
-    steady(&whole.iter().map(rate).collect::<Vec<_>>())
+    steady(&whole.iter().map(delivered).collect::<Vec<_>>())
+}
+
+/// Transactions that ended well within the window, per second.
+pub fn delivered(it: &Second) -> f64 {
+    let lasting = (it.to - it.from).as_secs_f64();
+    let ok: u64 = it.operations.iter().map(|it| it.ok - it.late).sum();
+    if lasting > 0.0 { ok as f64 / lasting } else { 0.0 }
 }
 
 /// Of at least one number.

@@ -3,6 +3,12 @@
 //! A finding is a fact with its evidence; a cell is an index into the experiment's. Figures are medians over the cell's
 //! valid trials unless they say otherwise. What was not measured is `None`, and a finding that needs it is not made.
 
+mod bound;
+mod circumstance;
+
+pub use bound::Bound;
+pub use circumstance::{Circumstance, Missing, Rule, SentOn};
+
 use crate::matrix::Verdict;
 use crate::plan::{Entrance, PoolMode};
 use serde::Serialize;
@@ -109,6 +115,8 @@ pub enum Finding {
         of_cpu: f64,
         /// Share of the quota's periods in which it was held back.
         throttled: Option<f64>,
+        /// Processors that stood still therefore.
+        stood_still: Option<f64>,
         pool: u32,
         /// Servers given to clients, by its console.
         lent: Option<f64>,
@@ -119,7 +127,14 @@ pub enum Finding {
     /// and the pooler has processor time to spare.
     PoolBound { cell: usize, node: String, pool: u32, lent: f64, busy: f64, cpu: f64, of_cpu: f64 },
     /// PostgreSQL's processor is the limit.
-    ServerBound { cell: usize, node: String, cpu: f64, of_cpu: f64, throttled: Option<f64> },
+    ServerBound {
+        cell: usize,
+        node: String,
+        cpu: f64,
+        of_cpu: f64,
+        throttled: Option<f64>,
+        stood_still: Option<f64>,
+    },
     /// Active sessions wait for one thing most of the time.
     SessionsWait {
         cell: usize,
@@ -155,6 +170,52 @@ pub enum Finding {
     },
     /// A node still held clients when the load had ended. The most of any trial.
     ClientsLeftAfterTest { cell: usize, node: String, clients: u64, trials: u32, of: u32 },
+    /// What else holds the throughput where it is.
+    Bound { cell: usize, by: Bound },
+    /// Under which circumstances it was measured, as far as they decide what the figures mean.
+    Circumstance { cell: usize, it: Circumstance },
+    /// The open test of a setup tells of response times that the closed one beside it does not know.
+    OpenAndClosed {
+        cell: usize,
+        /// The closed one.
+        with: usize,
+        /// Arrivals per second.
+        offered: f64,
+        open: Answered,
+        closed: Answered,
+    },
+    /// Two feeds of the same setup tell of two systems.
+    FeedsDiffer {
+        cell: usize,
+        with: usize,
+        /// The one that differs.
+        feed: String,
+        mine: Answered,
+        other: Answered,
+        /// What each read.
+        read: ReadBack,
+        with_read: ReadBack,
+    },
+}
+
+/// How a cell answered.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Answered {
+    /// Ended well, per second.
+    pub delivered: f64,
+    /// Of response time, seconds; absent with too few samples.
+    pub p99: Option<f64>,
+    /// Valid runs.
+    pub runs: u32,
+}
+
+/// What a transaction had read, on average.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ReadBack {
+    /// Blocks that were not in PostgreSQL's shared buffers.
+    pub blocks: Option<f64>,
+    /// Bytes that came from a disk: its control group's, else its processes'.
+    pub disk: Option<f64>,
 }
 
 /// Why a cell's throughput is not compared: the first that applies.

@@ -140,6 +140,8 @@ pub enum Figure {
     PoolerCpu,
     /// Processors used by PostgreSQL.
     ServerCpu,
+    /// Seconds until nine tenths of the steady rate were reached, of cells that begin cold.
+    Steady,
 }
 
 /// A figure beside the baseline's.

@@ -2,7 +2,7 @@
 
 pub mod stored;
 
-use crate::run::result::{COMMAND, FIRED, MONITORING};
+use crate::run::result::{COMMAND, FEED, FIRED, MONITORING};
 use crate::voice::Trouble;
 use analysis::account::{Part, Passage, Statements};
 use analysis::finding::TrialFacts;
@@ -20,7 +20,7 @@ use store::{State, Status};
 use stored::{Reading, Stored};
 
 /// Subjects of notes that are told elsewhere in the account.
-const TOLD: [&str; 4] = [COMMAND, FIRED, MONITORING, "objective"];
+const TOLD: [&str; 5] = [COMMAND, FEED, FIRED, MONITORING, "objective"];
 
 /// Reads the run's file. It may be still growing: then the account is of what there is so far.
 pub fn of(path: &Path) -> Result<Account, Trouble> {

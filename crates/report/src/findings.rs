@@ -7,7 +7,7 @@ use crate::lang::{Label, Lang};
 use crate::matrix::{Style, between, names};
 use crate::page::text::shown;
 use crate::page::{Column, Line, Link, Row, Table, Told, Tone};
-use model::finding::Finding;
+use model::finding::{Circumstance, Finding};
 use model::matrix::{Matrix, Verdict};
 
 /// One by kind. `evidence`: where that of findings of one kind is, of which there is at least one.
@@ -56,7 +56,13 @@ fn tone(it: &Finding) -> Tone {
         | Finding::GeneratorShare { .. }
         | Finding::NotConcurrent { .. }
         | Finding::NotCompared { .. }
-        | Finding::UnlikeComparison { .. } => Tone::Doubt,
+        | Finding::UnlikeComparison { .. }
+        | Finding::OpenAndClosed { .. }
+        | Finding::FeedsDiffer { .. } => Tone::Doubt,
+        Finding::Circumstance { it, .. } => match it {
+            Circumstance::PoolsInRow { .. } | Circumstance::NotJudged { .. } => Tone::Plain,
+            _ => Tone::Doubt,
+        },
         _ => Tone::Plain,
     }
 }
@@ -94,6 +100,18 @@ fn rank(it: &Finding) -> u8 {
         Finding::LikeForLikeCost { .. } => 16,
         Finding::UnlikeComparison { .. } => 17,
         Finding::NoDifference { .. } => 18,
+        Finding::Bound { .. } => 8,
+        Finding::OpenAndClosed { .. } => 3,
+        Finding::FeedsDiffer { .. } => 5,
+        Finding::Circumstance { it, .. } => match it {
+            Circumstance::GeneratorLate { .. } => 2,
+            Circumstance::FeedFits { .. } => 3,
+            Circumstance::NoisyHost { .. } => 5,
+            Circumstance::Storm { .. } => 5,
+            Circumstance::PoolsInRow { .. } => 10,
+            Circumstance::Bloat { .. } => 13,
+            Circumstance::NotJudged { .. } => 19,
+        },
     }
 }
 

@@ -186,6 +186,7 @@ fn figures(matrix: &Matrix, lang: &dyn Lang) -> Vec<Filled> {
             served.map_or(String::new(), |it| format!("{it:.0}/{}", row.clients))
         });
     }
+    push(lang.figure(Figure::Steady), 5, &|row| value(row, Figure::Steady));
     push(lang.figure(Figure::PoolerCpu), 6, &|row| value(row, Figure::PoolerCpu));
     push(lang.figure(Figure::ServerCpu), 6, &|row| value(row, Figure::ServerCpu));
     columns
@@ -225,7 +226,7 @@ fn number(figure: Figure, value: f64, lang: &dyn Lang) -> String {
         Figure::P50 | Figure::P99 => three(value * 1e3),
         Figure::Tps => three(value),
         Figure::Errors | Figure::Dropped | Figure::Deadlocks => three(value),
-        Figure::Refused | Figure::Served | Figure::Hardly => format!("{value:.0}"),
+        Figure::Refused | Figure::Served | Figure::Hardly | Figure::Steady => format!("{value:.0}"),
         Figure::PoolerCpu | Figure::ServerCpu => format!("{value:.2}"),
     })
 }

@@ -28,6 +28,7 @@ struct Cpu {
     /// How many it could use.
     of: f64,
     throttled: Option<f64>,
+    stood_still: Option<f64>,
 }
 
 impl Cpu {
@@ -35,6 +36,7 @@ impl Cpu {
     fn of(cell: &Cell<'_>, node: &Node) -> Option<Cpu> {
         let used = cell.median(|it| samples::processors(it.samples, &node.name))?;
         let throttled = cell.median(|it| samples::throttled(it.samples, &node.name));
+        let stood_still = cell.median(|it| samples::stood_still(it.samples, &node.name));
         let applied =
             |it: &&TrialFacts<'_>| !it.not_applied.iter().any(|it| it.node == node.name && it.limit == "cpu");
         let limit = node.limits.cpu.filter(|_| cell.trials.iter().all(applied));
@@ -47,7 +49,7 @@ impl Cpu {
             (Some(limit), Some(threads)) => Some(limit.min(threads)),
             (one, other) => one.or(other),
         };
-        Some(Cpu { used, of: of?, throttled })
+        Some(Cpu { used, of: of?, throttled, stood_still })
     }
 
     fn full(&self) -> bool {
@@ -76,6 +78,7 @@ pub fn pooler_or_pool(cell: &Cell<'_>) -> Option<Finding> {
             cpu: cpu.used,
             of_cpu: cpu.of,
             throttled: cpu.throttled,
+            stood_still: cpu.stood_still,
             pool,
             lent,
             active,
@@ -105,6 +108,7 @@ pub fn server(cell: &Cell<'_>) -> Option<Finding> {
         cpu: cpu.used,
         of_cpu: cpu.of,
         throttled: cpu.throttled,
+        stood_still: cpu.stood_still,
     })
 }
 

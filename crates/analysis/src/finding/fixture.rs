@@ -5,6 +5,7 @@ use crate::fixture;
 use crate::summary::summarise;
 use model::matrix::{NotApplied, Status};
 use model::plan::*;
+use model::reach::Reach;
 use model::summary::{Cost, QueryMode, Server, Summary, Validity};
 use model::{Code, EventKind, LogEvent, Measured, Nanos, Sample};
 
@@ -92,8 +93,11 @@ pub struct Run {
     left: Vec<(String, u64)>,
     not_applied: Vec<NotApplied>,
     watching: Option<f64>,
+    delivered: Vec<f64>,
+    reaches: Vec<Reach>,
     open: bool,
     tps: Option<f64>,
+    p99: Option<Nanos>,
 }
 
 impl Run {
@@ -109,8 +113,11 @@ impl Run {
             left: vec![],
             not_applied: vec![],
             watching: None,
+            delivered: vec![],
+            reaches: vec![],
             open: false,
             tps: None,
+            p99: None,
         };
         it.refresh();
         it
@@ -121,6 +128,9 @@ impl Run {
         let mut summary = summarise(&self.measured, Server::default(), plan);
         if let Some(tps) = self.tps {
             summary.total.tps.0 = tps;
+        }
+        if self.p99.is_some() {
+            summary.total.response.p99 = self.p99;
         }
         self.summary = Some(summary);
     }
@@ -133,6 +143,11 @@ impl Run {
 
     pub fn tps(self, tps: f64) -> Run {
         self.with(|it| it.tps = Some(tps))
+    }
+
+    /// The 99th percentile of response time, milliseconds.
+    pub fn p99(self, millis: u64) -> Run {
+        self.with(|it| it.p99 = Some(Nanos::from_millis(millis)))
     }
 
     pub fn open(self) -> Run {
@@ -242,6 +257,17 @@ impl Run {
         self
     }
 
+    /// Transactions that ended well, second by second.
+    pub fn delivered(mut self, each: &[f64]) -> Run {
+        self.delivered = each.to_vec();
+        self
+    }
+
+    pub fn reach(mut self, it: Reach) -> Run {
+        self.reaches.push(it);
+        self
+    }
+
     pub fn watching(mut self, processors: f64) -> Run {
         self.watching = Some(processors);
         self
@@ -260,6 +286,8 @@ impl Run {
             ticks: &[],
             not_applied: &self.not_applied,
             watching: self.watching,
+            delivered: &self.delivered,
+            reaches: &self.reaches,
             left: &self.left,
         }
     }

@@ -3,7 +3,9 @@
 //! A finding is named only where all of it was measured; a rule that misses a series says nothing. Counts of what happened
 //! are over all trials, figures are medians over the valid ones: a late generator does not undo that slots ran out.
 
+mod beside;
 mod bound;
+mod circumstance;
 mod clients;
 mod compared;
 #[cfg(test)]
@@ -16,6 +18,7 @@ pub(crate) use clients::HARDLY;
 pub use model::finding::Finding;
 use model::matrix::{NotApplied, Status};
 use model::plan::{Experiment, Kind, LoadModel, Node, Setup};
+use model::reach::Reach;
 use model::{LogEvent, Nanos, Sample, Summary, Tick};
 pub(crate) use queue::busy;
 pub use samples::{Kept, SERIES, left, throttled};
@@ -41,6 +44,10 @@ pub struct TrialFacts<'a> {
     pub not_applied: &'a [NotApplied],
     /// Processors that watching took.
     pub watching: Option<f64>,
+    /// Transactions that ended well, by whole second of the window; empty where that is not known.
+    pub delivered: &'a [f64],
+    /// How much of their tables the setup's feeds can touch, of those that name a column.
+    pub reaches: &'a [Reach],
     /// Clients that a node still held once the load had ended and had had time to leave: its name and their number.
     pub left: &'a [(String, u64)],
 }
@@ -121,9 +128,12 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(compared::deadlocks(cell));
         found.extend(clients::run_is_closed(cell));
         found.extend(clients::left(cell));
+        found.extend(circumstance::feed_fits(cell));
     }
     found.extend(compared::throughput(&cells, experiment.seed));
     found.extend(compared::not_concurrent(&cells, experiment));
+    found.extend(beside::open_and_closed(&cells));
+    found.extend(beside::feeds_differ(&cells));
     found
 }
 

@@ -20,6 +20,11 @@ pub const ODYSSEY_SV_ACTIVE: &str = "odyssey_sv_active";
 pub const HAPROXY_QCUR: &str = "haproxy_qcur";
 pub const HAPROXY_QTIME: &str = "haproxy_qtime";
 pub const CGROUP_CPU: &str = "cgroup_cpu";
+/// By database.
+pub const PG_BLOCKS_READ: &str = "pg_blocks_read";
+const CGROUP_READ_BYTES: &str = "cgroup_read_bytes";
+const PROCESS_READ_BYTES: &str = "process_read_bytes";
+const CGROUP_THROTTLED_TIME: &str = "cgroup_throttled_time";
 const CGROUP_PERIODS: &str = "cgroup_periods";
 const CGROUP_THROTTLED: &str = "cgroup_throttled";
 /// Of the whole machine, by kind.
@@ -40,6 +45,10 @@ pub const SERIES: &[&str] = &[
     CGROUP_CPU,
     CGROUP_PERIODS,
     CGROUP_THROTTLED,
+    CGROUP_THROTTLED_TIME,
+    CGROUP_READ_BYTES,
+    PROCESS_READ_BYTES,
+    PG_BLOCKS_READ,
     HOST_CPU,
     PROCESS_CPU[0],
     PROCESS_CPU[1],
@@ -191,6 +200,17 @@ pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
         let [user, system] = PROCESS_CPU.map(|series| growth(samples, node, series, |_| true));
         Some(user? + system?)
     })
+}
+
+/// Bytes per second that the node read from disks: its control group, else its processes.
+pub fn disk_bytes(samples: &[Sample], node: &str) -> Option<f64> {
+    let of = |series| growth(samples, node, series, |_| true);
+    of(CGROUP_READ_BYTES).or_else(|| of(PROCESS_READ_BYTES))
+}
+
+/// Processors of the node that stood still, because its quota was used up.
+pub fn stood_still(samples: &[Sample], node: &str) -> Option<f64> {
+    growth(samples, node, CGROUP_THROTTLED_TIME, |_| true)
 }
 
 /// Share of the quota's periods in which the node was held back.

@@ -2,6 +2,8 @@ use super::fixture::{Run, experiment};
 use super::*;
 use model::EventKind;
 
+mod beside;
+
 /// All findings over `runs` of `cells`, the first of which is the baseline.
 #[track_caller]
 fn check(cells: &[&str], runs: &[Run], expected: &[&str]) {
@@ -196,7 +198,7 @@ fn the_pooler_or_its_pool() {
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.099, 90.0), 1.5, 0.0, 18.5)],
         &[
-            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, of_cpu: 0.1, throttled: Some(0.9), pool: 20, lent: Some(20.0), active: 1.5 }",
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, of_cpu: 0.1, throttled: Some(0.9), stood_still: None, pool: 20, lent: Some(20.0), active: 1.5 }",
         ],
     );
     // In two statements' transactions they are idle in a transaction: they wait for the pooler too.
@@ -204,7 +206,7 @@ fn the_pooler_or_its_pool() {
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.06, 90.0), 4.0, 16.0, 0.0)],
         &[
-            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.06, of_cpu: 0.1, throttled: Some(0.9), pool: 20, lent: Some(20.0), active: 4.0 }",
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.06, of_cpu: 0.1, throttled: Some(0.9), stood_still: None, pool: 20, lent: Some(20.0), active: 4.0 }",
         ],
     );
     check(
@@ -239,7 +241,7 @@ fn the_pooler_or_its_pool() {
         &["odyssey"],
         &[sessions(cpu(odyssey, "pooler", 0.098, 80.0), 1.0, 0.0, 19.0)],
         &[
-            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.098, of_cpu: 0.1, throttled: Some(0.8), pool: 20, lent: Some(20.0), active: 1.0 }",
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.098, of_cpu: 0.1, throttled: Some(0.8), stood_still: None, pool: 20, lent: Some(20.0), active: 1.0 }",
         ],
     );
 }
@@ -283,7 +285,9 @@ fn the_server_is_the_limit() {
     check(
         &["direct"],
         &[cpu(run(), "postgres", 0.97, 60.0)],
-        &["ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, of_cpu: 1.0, throttled: Some(0.6) }"],
+        &[
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, of_cpu: 1.0, throttled: Some(0.6), stood_still: None }",
+        ],
     );
     check(&["direct"], &[cpu(run(), "postgres", 0.5, 10.0)], &[]);
     check(&["direct"], &[sessions(run(), 40.0, 0.0, 0.0)], &[]);
@@ -430,7 +434,7 @@ fn only_cells_that_did_the_same_work_are_compared() {
 #[test]
 fn a_limit_that_does_not_hold_is_none() {
     let full = || sessions(cpu(run(), "pooler", 0.099, 0.0), 1.5, 0.0, 18.5);
-    let bound = "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, of_cpu: 0.1, throttled: Some(0.0), pool: 20, \
+    let bound = "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, of_cpu: 0.1, throttled: Some(0.0), stood_still: None, pool: 20, \
                  lent: None, active: 1.5 }";
     check(&["pooled"], &[full()], &[bound]);
     check(&["pooled"], &[full().not_applied("pooler", "cpus")], &[bound]);

@@ -2,14 +2,16 @@
 //!
 //! One pass over the file, from which everything else follows.
 
-use crate::run::result::{FIRED, GENERATOR, MONITORING};
+use crate::run::result::{FEED, FIRED, GENERATOR, MONITORING};
 use crate::voice::Trouble;
 use analysis::account::{self, Late, Statements};
 use analysis::chart::{self, Charting};
 use analysis::finding::{self, Kept, TrialFacts};
+use analysis::steady;
 use model::chart::Charts;
 use model::matrix::{self, NotApplied};
 use model::plan::{Experiment, LoadModel, Setup};
+use model::reach::Reach;
 use model::stop::Fired;
 use model::summary::{Plan, Server};
 use model::{LogEvent, Nanos, Sample, Second, Summary, Together};
@@ -43,6 +45,8 @@ pub struct Stored {
     pub not_applied: Vec<NotApplied>,
     pub watching: Option<f64>,
     pub left: Vec<(String, u64)>,
+    pub delivered: Vec<f64>,
+    pub reaches: Vec<Reach>,
     pub charts: Charts,
     /// All its seconds as one.
     pub whole: Second,
@@ -143,6 +147,8 @@ fn stored(
         not_applied,
         watching,
         left,
+        delivered: loaded.delivered,
+        reaches: of_trial(FEED).filter_map(|it| serde_json::from_str(&it.text).ok()).collect(),
         recorded,
     })
 }
@@ -161,6 +167,8 @@ struct Loaded {
     charting: Option<Charting>,
     whole: Second,
     late: Late,
+    /// Of whole seconds, each.
+    delivered: Vec<f64>,
 }
 
 /// Of `whole` seconds and what came after them, which is not drawn.
@@ -170,18 +178,21 @@ fn loaded(
     whole: usize,
     mut charting: Option<Charting>,
 ) -> Result<Loaded, Trouble> {
-    let (mut together, mut late) = (Together::new(shape), Late::default());
+    let (mut together, mut late, mut delivered) = (Together::new(shape), Late::default(), Vec::new());
     for (number, it) in seconds.enumerate() {
         let it = it.map_err(|it| Trouble::new(it.to_string()))?;
         together.add(&it);
         if let Some(charting) = charting.as_mut().filter(|_| number < whole) {
             charting.second(&it);
         }
+        if number < whole {
+            delivered.push(steady::delivered(&it));
+        }
         if (whole * 2 / 3..whole).contains(&number) {
             late.add(&it);
         }
     }
-    Ok(Loaded { charting, whole: together.second(), late })
+    Ok(Loaded { charting, whole: together.second(), late, delivered })
 }
 
 /// What is read aside, with a connection of its own.
@@ -252,6 +263,8 @@ fn facts<'a>(experiment: &'a Experiment, it: &'a Stored) -> Option<TrialFacts<'a
         ticks: &[],
         not_applied: &it.not_applied,
         watching: it.watching,
+        delivered: &it.delivered,
+        reaches: &it.reaches,
         left: &it.left,
     })
 }

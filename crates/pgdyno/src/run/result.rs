@@ -59,6 +59,8 @@ impl Judgement {
 pub const COMMAND: &str = "command";
 /// Subject of the note that tells which rule ended a trial.
 pub const FIRED: &str = "fired";
+/// Subject of the notes that tell how much of its table a feed can touch.
+pub const FEED: &str = "feed";
 /// Subject of the notes on limits of the generator that could not be applied.
 pub const GENERATOR: &str = "generator";
 /// Subject of the note that tells how much of a processor watching took.

@@ -23,8 +23,9 @@ pub trait PageWords {
     /// One sentence.
     fn answer(&self, it: &Answer<'_>) -> String;
 
-    /// `at_once`: how many clients, or transactions in flight, in one cell or another.
-    fn load(&self, it: &Load, at_once: &[u32]) -> String;
+    /// `sql`: whether its protocol matters, which requests to services do not have. `at_once`: how many clients, or
+    /// transactions in flight, in one cell or another.
+    fn load(&self, it: &Load, sql: bool, at_once: &[u32]) -> String;
     /// How often and how long each cell is measured.
     fn window(&self, it: &Load, repeat: u32) -> String;
     fn dataset(&self, it: &Dataset) -> String;

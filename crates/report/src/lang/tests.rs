@@ -1,5 +1,5 @@
 use super::*;
-use model::finding::{Compared, OtherWork};
+use model::finding::{Answered, Bound, Circumstance, Compared, Missing, OtherWork, ReadBack, Rule, SentOn};
 use model::objective::{Unit, Verdict as Kept, Worst};
 use model::plan::PoolMode;
 use model::summary::{Hop as Transport, LoadModel, QueryMode, Until};
@@ -21,6 +21,7 @@ macro_rules! covers {
     };
 }
 
+mod found;
 mod said;
 
 /// Cells and nodes without a letter, so that every letter is a sentence's.
@@ -109,12 +110,20 @@ fn findings() -> Vec<Finding> {
             cpu: 0.099,
             of_cpu: 0.1,
             throttled: Some(0.9),
+            stood_still: Some(0.25),
             pool: 20,
             lent: Some(19.9),
             active: 1.5,
         },
         Finding::PoolBound { cell, node: node(), pool: 20, lent: 20.0, busy: 19.8, cpu: 0.05, of_cpu: 0.1 },
-        Finding::ServerBound { cell, node: node(), cpu: 0.97, of_cpu: 1.0, throttled: Some(0.5) },
+        Finding::ServerBound {
+            cell,
+            node: node(),
+            cpu: 0.97,
+            of_cpu: 1.0,
+            throttled: Some(0.5),
+            stood_still: Some(0.75),
+        },
         Finding::SessionsWait { cell, event: "№8".into(), share: 0.75, active: 20.5 },
         Finding::Failures { cell, code: "42501".into(), name: None, count: 31_012, of: 300_000 },
         deadlocks(Some((1.0, 4.5)), 5),
@@ -130,11 +139,110 @@ fn findings() -> Vec<Finding> {
             of: 2,
         },
         Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17_000, trials: 2, of: 3 },
+        Finding::OpenAndClosed {
+            cell,
+            with,
+            offered: 12_345.6,
+            open: answered(44.9, Some(9.672)),
+            closed: answered(47.7, None),
+        },
+        Finding::FeedsDiffer {
+            cell,
+            with,
+            feed: node(),
+            mine: answered(196.0, Some(2.171)),
+            other: answered(197.0, Some(0.0073)),
+            read: ReadBack { blocks: Some(12.25), disk: Some(100_352.0) },
+            with_read: ReadBack::default(),
+        },
     ];
+    let all = [all, bounds(), circumstances()].concat();
     covers!(all, Finding: SlotsExhausted, ClientsStarved, NotCompared, HostBound, GeneratorShare, LikeForLikeCost,
         UnlikeComparison, NoDifference, QueueInPooler, QueueInBalancer, PoolerBound, PoolBound, ServerBound,
-        SessionsWait, Failures, Deadlocks, NotConcurrent, RunIsClosed, ClientsLeftAfterTest);
+        SessionsWait, Failures, Deadlocks, NotConcurrent, RunIsClosed, ClientsLeftAfterTest, Bound, Circumstance, OpenAndClosed,
+        FeedsDiffer);
     all
+}
+
+fn answered(delivered: f64, p99: Option<f64>) -> Answered {
+    Answered { delivered, p99, runs: 3 }
+}
+
+/// What holds a cell up.
+fn bounds() -> Vec<Finding> {
+    let node = || NODE.to_owned();
+    let reads = |per_second, quota, waits| Bound::Reads { node: node(), per_second, quota, waits };
+    let locks = |longest, statements: &[&str]| Bound::RowLocks {
+        share: 0.75,
+        active: 20.5,
+        longest,
+        statements: statements.iter().map(|&it| it.to_owned()).collect(),
+    };
+    let all = vec![
+        Bound::Service { node: node(), cpu: 0.29, of_cpu: 0.3, throttled: Some(0.9), stood_still: Some(0.5) },
+        Bound::ServicePool { node: node(), pool: "№8".into(), size: 3.0, busy: 2.9, waiting: 12.5 },
+        Bound::ServiceThreads { node: node(), size: 5.0, busy: 4.9, waiting: Some(30.5) },
+        Bound::ServiceThreads { node: node(), size: 5.0, busy: 4.9, waiting: None },
+        reads(Some(12_345.0), Some(12_000.0), Some(0.8)),
+        reads(None, None, Some(0.8)),
+        Bound::Writes { node: node(), per_second: Some(390.0), quota: Some(400.0), waits: None },
+        Bound::Memory { node: node(), used: 3.14e8, limit: 314_572_800.0, read: 14_336.0 },
+        Bound::WalFlush { share: 0.6, active: 20.5 },
+        Bound::SyncReplicas { share: 0.6, active: 20.5 },
+        locks(Some(1.25), &["№8\n  №9", "№10"]),
+        locks(None, &[]),
+        Bound::Scans { table: "№8".into(), scans: 2.5, rows: 200_000.0, cpu: Some(0.97) },
+        Bound::Checkpoints { requested: 2.0, share: 0.6, slowed: Some(0.75) },
+        Bound::Checkpoints { requested: 0.0, share: 0.6, slowed: Some(0.75) },
+        Bound::Clients { clients: 20, mean: 0.0067, most: 12_985.0, delivered: 12_980.0, idle: 0.4 },
+    ];
+    covers!(all, Bound: Service, ServicePool, ServiceThreads, Reads, Writes, Memory, WalFlush, SyncReplicas, RowLocks, Scans,
+        Checkpoints, Clients);
+    all.into_iter().map(|by| Finding::Bound { cell: 1, by }).collect()
+}
+
+fn circumstances() -> Vec<Finding> {
+    let node = || NODE.to_owned();
+    let fits = |distinct, read| Circumstance::FeedFits {
+        feed: "№8".into(),
+        rows: 150_000,
+        distinct,
+        share: 0.0002,
+        touched: 15 << 20,
+        bytes: 1300 << 20,
+        memory: 400 << 20,
+        read,
+    };
+    let rules = every!(Rule: ServerCpu, PoolerCpu, ServiceCpu, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
+        Memory, Scans, Checkpoints, Storm, Bloat, Host, Feed);
+    let lacked = every!(Missing: Trials, Group, Quota, Server, Console, Stats, Machine, Column);
+    let bloat = |trials, vacuums| Circumstance::Bloat { from: 1e3, to: 51_000.0, live: 1e5, vacuums, trials };
+    let all = vec![
+        fits(1, ReadBack { blocks: Some(0.25), disk: None }),
+        fits(2_002, ReadBack { blocks: None, disk: Some(0.0) }),
+        fits(2_005, ReadBack::default()),
+        Circumstance::PoolsInRow {
+            service: node(),
+            connections: 24.0,
+            pooler: "№8".into(),
+            pool: 12,
+            lent: Some(1.25),
+            sets: Some(0.5),
+            waiting: Some(10.5),
+        },
+        Circumstance::Storm {
+            logins: Some(SentOn { per_second: 12_345.0, per_transaction: 0.5 }),
+            cancelled: 30.5,
+        },
+        Circumstance::Storm { logins: None, cancelled: 30.5 },
+        Circumstance::GeneratorLate { reason: Reason::Saturated { thread: 1, busy: 0.97 }, trials: 2, of: 3 },
+        Circumstance::NoisyHost { stolen: Some(0.25), jitter: Some(0.005) },
+        bloat(21, 0.0),
+        bloat(5, 2.0),
+        Circumstance::NotJudged { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
+    ];
+    covers!(all, Circumstance: FeedFits, PoolsInRow, Storm, GeneratorLate, NoisyHost, Bloat, NotJudged);
+    all.into_iter().map(|it| Finding::Circumstance { cell: 1, it }).collect()
 }
 
 /// Paragraphs on more cells than are told one by one.
@@ -394,8 +502,8 @@ fn labels(lang: &dyn Lang) -> Vec<(Label, String)> {
     labels.into_iter().map(|it| (it, lang.label(it).to_owned())).collect()
 }
 
-fn figures() -> [Figure; 11] {
-    every!(Figure: Tps, P50, P99, Errors, Dropped, Refused, Deadlocks, Served, Hardly, PoolerCpu, ServerCpu)
+fn figures() -> [Figure; 12] {
+    every!(Figure: Tps, P50, P99, Errors, Dropped, Refused, Deadlocks, Served, Hardly, PoolerCpu, ServerCpu, Steady)
 }
 
 /// Words of Latin letters in a text, digits among them: `p99`, `net.ipv4.ip_local_port_range`.

@@ -3,7 +3,7 @@
 //! Ranges, groups and orders of figures. A language puts words around them.
 
 use super::number::Numbers;
-use model::finding::{Finding, OtherWork};
+use model::finding::{Finding, Missing, OtherWork, Rule};
 use model::matrix::{Hop, NotApplied, Placement};
 use model::objective::{Tally, Unit, Verdict};
 use model::plan::{Entrance, PoolMode};
@@ -131,6 +131,23 @@ pub(super) fn name(names: &[String], cell: usize) -> &str {
 /// Names of all these, with commas.
 pub(super) fn list(names: &[String], cells: &[usize]) -> String {
     cells.iter().map(|it| name(names, *it)).collect::<Vec<_>>().join(", ")
+}
+
+/// The beginning of a statement, in one line.
+pub(super) fn short(text: &str) -> String {
+    crate::page::text::short(text, 80)
+}
+
+/// Rules by what they lacked, in the order of the first ones.
+pub(super) fn lacking(rules: &[(Rule, Missing)]) -> Vec<(Missing, Vec<Rule>)> {
+    let mut all: Vec<(Missing, Vec<Rule>)> = Vec::new();
+    for (rule, why) in rules {
+        match all.iter_mut().find(|it| it.0 == *why) {
+            Some(known) => known.1.push(*rule),
+            None => all.push((*why, vec![*rule])),
+        }
+    }
+    all
 }
 
 /// Each kind once, in the order of the first ones.

@@ -5,7 +5,7 @@ use super::{Block, Link};
 use crate::findings::told;
 use crate::lang::page::Term;
 use model::chart::ChartKind;
-use model::finding::Finding;
+use model::finding::{Bound, Circumstance, Finding};
 
 /// Links of one finding to its evidence.
 const MOST: usize = 4;
@@ -44,7 +44,9 @@ fn evidence(case: &Case<'_>, all: &[&Finding]) -> Vec<Link> {
 
 /// The cell it is of, and the charts in which it is seen.
 fn seen(it: &Finding) -> (usize, &'static [ChartKind]) {
-    use ChartKind::{Connections, Failures, InFlight, Pooler, Processors, Rate, Waits};
+    use ChartKind::{
+        Connections, Disk, Failures, InFlight, Pooler, Processors, Rate, Response, SendLag, Waits,
+    };
     match it {
         Finding::SlotsExhausted { cell, .. } => (*cell, &[Connections, Failures]),
         Finding::ClientsStarved { cell, .. } => (*cell, &[]),
@@ -64,5 +66,30 @@ fn seen(it: &Finding) -> (usize, &'static [ChartKind]) {
         Finding::Failures { cell, .. } => (*cell, &[Failures]),
         Finding::Deadlocks { cell, .. } | Finding::NotConcurrent { cell, .. } => (*cell, &[Failures]),
         Finding::RunIsClosed { cell, .. } => (*cell, &[InFlight, Rate]),
+        Finding::OpenAndClosed { cell, .. } => (*cell, &[Response, Rate]),
+        Finding::FeedsDiffer { cell, .. } => (*cell, &[Response, Disk]),
+        Finding::Bound { cell, by } => (
+            *cell,
+            match by {
+                Bound::Service { .. } => &[Processors],
+                Bound::ServicePool { .. } | Bound::ServiceThreads { .. } => &[InFlight, Connections],
+                Bound::Reads { .. } | Bound::Writes { .. } | Bound::Memory { .. } => &[Disk, Waits],
+                Bound::WalFlush { .. } | Bound::SyncReplicas { .. } | Bound::RowLocks { .. } => &[Waits],
+                Bound::Scans { .. } => &[Processors],
+                Bound::Checkpoints { .. } => &[Rate, Disk],
+                Bound::Clients { .. } => &[InFlight, Processors],
+            },
+        ),
+        Finding::Circumstance { cell, it } => (
+            *cell,
+            match it {
+                Circumstance::FeedFits { .. } => &[Disk],
+                Circumstance::PoolsInRow { .. } => &[Pooler],
+                Circumstance::Storm { .. } => &[Connections, Failures],
+                Circumstance::GeneratorLate { .. } => &[SendLag],
+                Circumstance::NoisyHost { .. } => &[Processors, SendLag],
+                Circumstance::Bloat { .. } | Circumstance::NotJudged { .. } => &[],
+            },
+        ),
     }
 }

@@ -3,14 +3,15 @@
 use super::case::Case;
 use super::{Block, Line, Tone};
 use crate::lang::page::Term;
-use model::plan::{Load, LoadModel, Operation, Setup};
+use model::plan::{Load, LoadModel, Operation, Setup, Work};
 
 pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     let (lang, experiment) = (case.lang, &case.account.experiment);
     let setups: Vec<&Setup> = experiment.cells.iter().map(|it| &it.setup).collect();
     let name = |term| lang.term(term).to_owned();
     let mut facts = Vec::new();
-    facts.extend(loads(&setups).iter().map(|(load, at_once)| (name(Term::Load), lang.load(load, at_once))));
+    let loads = loads(&setups);
+    facts.extend(loads.iter().map(|it| (name(Term::Load), lang.load(&it.load, it.sql, &it.at_once))));
     let windows = distinct(setups.iter().map(|it| lang.window(&it.load, experiment.repeat)));
     facts.push((name(Term::Window), windows.join("; ")));
     let mixes = distinct(setups.iter().map(|it| mix(&it.operations)));
@@ -40,11 +41,21 @@ fn tone(kept: u32, broken: u32, unknown: u32) -> Tone {
     }
 }
 
-/// Loads that differ by more than how many clients there are, and those numbers of clients.
-fn loads(setups: &[&Setup]) -> Vec<(Load, Vec<u32>)> {
-    let mut all: Vec<(Load, Vec<u32>)> = Vec::new();
+/// A load by more or fewer clients.
+struct Loaded {
+    load: Load,
+    /// Whether any operation speaks SQL.
+    sql: bool,
+    /// Clients, or what may be in flight.
+    at_once: Vec<u32>,
+}
+
+/// Loads that differ by more than how many clients there are.
+fn loads(setups: &[&Setup]) -> Vec<Loaded> {
+    let mut all: Vec<Loaded> = Vec::new();
     for setup in setups {
         let mut load = setup.load.clone();
+        let sql = setup.operations.iter().any(|it| matches!(it.work, Work::Script { .. }));
         let at_once = match &mut load.model {
             LoadModel::Closed { clients, .. } => std::mem::take(clients),
             LoadModel::Users { stages, .. } => match stages.as_mut_slice() {
@@ -53,13 +64,13 @@ fn loads(setups: &[&Setup]) -> Vec<(Load, Vec<u32>)> {
             },
             LoadModel::Open { max_in_flight, .. } => std::mem::take(max_in_flight),
         };
-        match all.iter_mut().find(|it| it.0 == load) {
-            Some((_, numbers)) if numbers.contains(&at_once) => {}
-            Some((_, numbers)) => numbers.push(at_once),
-            None => all.push((load, vec![at_once])),
+        match all.iter_mut().find(|it| it.load == load && it.sql == sql) {
+            Some(it) if it.at_once.contains(&at_once) => {}
+            Some(it) => it.at_once.push(at_once),
+            None => all.push(Loaded { load, sql, at_once: vec![at_once] }),
         }
     }
-    all.iter_mut().for_each(|it| it.1.sort_unstable());
+    all.iter_mut().for_each(|it| it.at_once.sort_unstable());
     all
 }
 

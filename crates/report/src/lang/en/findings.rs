@@ -2,10 +2,14 @@
 //!
 //! Findings that share their [`group`] are one paragraph: what they have in common, then cell by cell what they do not.
 
+mod bound;
+pub(super) mod circumstance;
+
 use super::NUMBERS;
 use super::matrix::{entrance, mode};
 use crate::lang::told::{self, Cells, LeftOut, Rest, Seeming, Shares, list, name};
-use model::finding::{Compared, Finding, OtherWork};
+use circumstance::read_back;
+use model::finding::{Answered, Compared, Finding, OtherWork};
 
 /// What findings of one paragraph have in common, as its beginning.
 pub fn group(it: &Finding) -> String {
@@ -74,6 +78,12 @@ pub fn group(it: &Finding) -> String {
         Finding::ClientsLeftAfterTest { node, .. } => {
             format!("{node} still held clients after the load had ended")
         }
+        Finding::Bound { by, .. } => bound::group(by),
+        Finding::Circumstance { it, .. } => circumstance::group(it),
+        Finding::OpenAndClosed { .. } => {
+            "the closed test does not know how long those wait who keep coming".to_owned()
+        }
+        Finding::FeedsDiffer { feed, .. } => format!("the feed {feed} decides what is measured"),
     }
 }
 
@@ -141,20 +151,20 @@ fn item(it: &Finding, names: &[String]) -> String {
             let wait = wait.map_or(String::new(), |it| format!(", {}", NUMBERS.seconds(it)));
             format!("{} {waiting:.1}{wait}", name(cell))
         }
-        Finding::PoolerBound { cell, cpu, of_cpu, throttled, pool, lent, active, .. } => {
+        Finding::PoolerBound { cell, cpu, of_cpu, throttled, stood_still, pool, lent, active, .. } => {
             let lent = lent.map_or(String::new(), |it| format!(", {it:.1} of {pool} lent"));
             format!(
                 "{} ({cpu:.2} of {of_cpu} CPU{}{lent}, {active:.1} running)",
                 name(cell),
-                held_back(*throttled)
+                held_back(*throttled, *stood_still)
             )
         }
         Finding::PoolBound { cell, pool, lent, busy, cpu, of_cpu, .. } => format!(
             "{} ({lent:.1} of {pool} lent, {busy:.1} busy in PostgreSQL, {cpu:.2} of {of_cpu} CPU)",
             name(cell)
         ),
-        Finding::ServerBound { cell, cpu, of_cpu, throttled, .. } => {
-            format!("{} ({cpu:.2} of {of_cpu} CPU{})", name(cell), held_back(*throttled))
+        Finding::ServerBound { cell, cpu, of_cpu, throttled, stood_still, .. } => {
+            format!("{} ({cpu:.2} of {of_cpu} CPU{})", name(cell), held_back(*throttled, *stood_still))
         }
         Finding::SessionsWait { cell, share, active, .. } => {
             format!("{} {:.0} % of {active:.1}", name(cell), 100.0 * share)
@@ -170,6 +180,25 @@ fn item(it: &Finding, names: &[String]) -> String {
         }
         Finding::ClientsLeftAfterTest { cell, clients, trials, of, .. } => {
             format!("{} {clients}{}", name(cell), some_of(*trials, *of))
+        }
+        Finding::Bound { cell, by } => format!("{} {}", name(cell), bound::item(by)),
+        Finding::Circumstance { cell, it } => {
+            format!("{} {}", name(cell), circumstance::item(it)).trim_end().to_owned()
+        }
+        Finding::OpenAndClosed { cell, with, offered, open, closed } => format!(
+            "{} says {}; {}, where {}/s are offered, says {}",
+            name(with),
+            answered(closed),
+            name(cell),
+            NUMBERS.three(*offered),
+            answered(open)
+        ),
+        Finding::FeedsDiffer { cell, with, mine, other, read, with_read, .. } => {
+            let each = |cell, it, read| {
+                let read = read_back(read).map_or(String::new(), |it| format!(" ({it})"));
+                format!("{} {}{read}", name(cell), answered(it))
+            };
+            format!("{} beside {}", each(cell, mine, *read), each(with, other, *with_read))
         }
     }
 }
@@ -223,8 +252,17 @@ fn some_of(trials: u32, of: u32) -> String {
     if trials == of { String::new() } else { format!(", in {trials} of {of} trials") }
 }
 
-fn held_back(throttled: Option<f64>) -> String {
-    throttled.map_or(String::new(), |it| format!(", held back in {:.0} % of periods", 100.0 * it))
+/// `p99 171 ms at 47.7/s`.
+fn answered(it: &Answered) -> String {
+    let rate = format!("{}/s", NUMBERS.three(it.delivered));
+    it.p99.map_or(rate.clone(), |it| format!("p99 {} at {rate}", NUMBERS.seconds(it)))
+}
+
+fn held_back(throttled: Option<f64>, stood_still: Option<f64>) -> String {
+    let periods = throttled.map(|it| format!(", held back in {:.0} % of periods", 100.0 * it));
+    // A hundredth of a processor is not worth a word.
+    let still = stood_still.filter(|it| *it >= 0.01).map(|it| format!(", {it:.2} CPU stood still"));
+    periods.into_iter().chain(still).collect()
 }
 
 fn count(n: u32, what: &str) -> String {

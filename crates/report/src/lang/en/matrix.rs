@@ -18,6 +18,7 @@ pub fn figure(it: Figure) -> &'static str {
         Figure::Hardly => "starved",
         Figure::PoolerCpu => "CPU before",
         Figure::ServerCpu => "CPU PG",
+        Figure::Steady => "to 90 %, s",
     }
 }
 

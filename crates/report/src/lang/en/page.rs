@@ -169,7 +169,7 @@ impl PageWords for En {
         answer::answer(it)
     }
 
-    fn load(&self, it: &Load, at_once: &[u32]) -> String {
+    fn load(&self, it: &Load, sql: bool, at_once: &[u32]) -> String {
         let numbers: Vec<String> = at_once.iter().map(|it| self.number(&it.to_string())).collect();
         let numbers = alternatives(&numbers);
         let mut parts = match &it.model {
@@ -206,11 +206,12 @@ impl PageWords for En {
                 vec!["open model".to_owned(), schedule.clone(), arrivals.to_owned(), most]
             }
         };
-        parts.push(match it.query_mode {
-            QueryMode::Simple => "simple protocol".to_owned(),
-            QueryMode::Extended => "extended protocol".to_owned(),
-            QueryMode::Prepared => "prepared statements".to_owned(),
-        });
+        let protocol = match it.query_mode {
+            QueryMode::Simple => "simple protocol",
+            QueryMode::Extended => "extended protocol",
+            QueryMode::Prepared => "prepared statements",
+        };
+        parts.extend(sql.then(|| protocol.to_owned()));
         if it.connect_each {
             parts.push("a new connection for each transaction".to_owned());
         }

@@ -3,11 +3,15 @@
 //! Findings that share their [`group`] are one paragraph: what they have in common, then cell by cell what they do not.
 //! Figures of one cell stand in brackets and between semicolons, because numbers have commas of their own.
 
+mod bound;
+pub(super) mod circumstance;
+
 use super::NUMBERS as RU;
 use super::matrix::{entrance, mode};
 use super::{counted, oblique};
 use crate::lang::told::{self, Cells, LeftOut, Rest, Seeming, Shares, list, name};
-use model::finding::{Compared, Finding, OtherWork};
+use circumstance::read_back;
+use model::finding::{Answered, Compared, Finding, OtherWork};
 use model::plan::{Entrance, PoolMode};
 
 /// What findings of one paragraph have in common, as its beginning.
@@ -91,6 +95,12 @@ pub fn group(it: &Finding) -> String {
         Finding::ClientsLeftAfterTest { node, .. } => {
             format!("{node} держал клиентов и после окончания нагрузки")
         }
+        Finding::Bound { by, .. } => bound::group(by),
+        Finding::Circumstance { it, .. } => circumstance::group(it),
+        Finding::OpenAndClosed { .. } => {
+            "закрытый тест не знает, сколько ждут те, чьи заявки приходят и без ответов на прежние".to_owned()
+        }
+        Finding::FeedsDiffer { feed, .. } => format!("от ленты {feed} зависит, что измерено"),
     }
 }
 
@@ -162,13 +172,13 @@ fn item(it: &Finding, names: &[String]) -> String {
             let wait = wait.map_or(String::new(), |it| format!("; {}", RU.seconds(it)));
             format!("{} ({}{wait})", name(cell), RU.fixed(*waiting, 1))
         }
-        Finding::PoolerBound { cell, cpu, of_cpu, throttled, pool, lent, active, .. } => {
+        Finding::PoolerBound { cell, cpu, of_cpu, throttled, stood_still, pool, lent, active, .. } => {
             let lent = lent.map_or(String::new(), |it| format!("; выдано {} из {pool}", RU.fixed(it, 1)));
             format!(
                 "{} ({}{}{lent}; выполняют {})",
                 name(cell),
                 cpus(*cpu, *of_cpu),
-                held_back(*throttled),
+                held_back(*throttled, *stood_still),
                 RU.fixed(*active, 1)
             )
         }
@@ -179,8 +189,8 @@ fn item(it: &Finding, names: &[String]) -> String {
             RU.fixed(*busy, 1),
             cpus(*cpu, *of_cpu)
         ),
-        Finding::ServerBound { cell, cpu, of_cpu, throttled, .. } => {
-            format!("{} ({}{})", name(cell), cpus(*cpu, *of_cpu), held_back(*throttled))
+        Finding::ServerBound { cell, cpu, of_cpu, throttled, stood_still, .. } => {
+            format!("{} ({}{})", name(cell), cpus(*cpu, *of_cpu), held_back(*throttled, *stood_still))
         }
         Finding::SessionsWait { cell, share, active, .. } => {
             format!("{} {} из {}", name(cell), RU.percent(*share, 0), RU.fixed(*active, 1))
@@ -205,6 +215,25 @@ fn item(it: &Finding, names: &[String]) -> String {
         ),
         Finding::ClientsLeftAfterTest { cell, clients, trials, of, .. } => {
             format!("{} {}{}", name(cell), RU.count(*clients), some_of(*trials, *of))
+        }
+        Finding::Bound { cell, by } => format!("{} {}", name(cell), bound::item(by)),
+        Finding::Circumstance { cell, it } => {
+            format!("{} {}", name(cell), circumstance::item(it)).trim_end().to_owned()
+        }
+        Finding::OpenAndClosed { cell, with, offered, open, closed } => format!(
+            "{} — {}; {}, где предложено {}/с, — {}",
+            name(with),
+            answered(closed),
+            name(cell),
+            RU.three(*offered),
+            answered(open)
+        ),
+        Finding::FeedsDiffer { cell, with, mine, other, read, with_read, .. } => {
+            let each = |cell, it, read| {
+                let read = read_back(read).map_or(String::new(), |it| format!(" ({it})"));
+                format!("{} — {}{read}", name(cell), answered(it))
+            };
+            format!("{}; {}", each(cell, mine, *read), each(with, other, *with_read))
         }
     }
 }
@@ -277,6 +306,16 @@ fn some_of(trials: u32, of: u32) -> String {
     }
 }
 
-fn held_back(throttled: Option<f64>) -> String {
-    throttled.map_or(String::new(), |it| format!("; придержан в {} периодов", RU.percent(it, 0)))
+/// `p99 171 мс при 47,7/с`.
+fn answered(it: &Answered) -> String {
+    let rate = format!("{}/с", RU.three(it.delivered));
+    it.p99.map_or(rate.clone(), |it| format!("p99 {} при {rate}", RU.seconds(it)))
+}
+
+fn held_back(throttled: Option<f64>, stood_still: Option<f64>) -> String {
+    let periods = throttled.map(|it| format!("; придержан в {} периодов", RU.percent(it, 0)));
+    // A hundredth of a processor is not worth a word.
+    let still =
+        stood_still.filter(|it| *it >= 0.01).map(|it| format!("; простаивало ЦП {}", RU.fixed(it, 2)));
+    periods.into_iter().chain(still).collect()
 }

@@ -19,6 +19,7 @@ pub fn figure(it: Figure) -> &'static str {
         Figure::Hardly => "обделено",
         Figure::PoolerCpu => "ЦП перед PG",
         Figure::ServerCpu => "ЦП PG",
+        Figure::Steady => "до 90\u{a0}%, с",
     }
 }
 

@@ -179,7 +179,7 @@ impl PageWords for Ru {
         answer::answer(it)
     }
 
-    fn load(&self, it: &Load, at_once: &[u32]) -> String {
+    fn load(&self, it: &Load, sql: bool, at_once: &[u32]) -> String {
         let numbers: Vec<String> = at_once.iter().map(|it| RU.count((*it).into())).collect();
         let last = at_once.last().copied().unwrap_or_default();
         let numbers = alternatives(&numbers);
@@ -219,11 +219,12 @@ impl PageWords for Ru {
                 vec!["открытая модель".to_owned(), schedule.clone(), arrivals.to_owned(), most]
             }
         };
-        parts.push(match it.query_mode {
-            QueryMode::Simple => "простой протокол".to_owned(),
-            QueryMode::Extended => "расширенный протокол".to_owned(),
-            QueryMode::Prepared => "подготовленные запросы".to_owned(),
-        });
+        let protocol = match it.query_mode {
+            QueryMode::Simple => "простой протокол",
+            QueryMode::Extended => "расширенный протокол",
+            QueryMode::Prepared => "подготовленные запросы",
+        };
+        parts.extend(sql.then(|| protocol.to_owned()));
         if it.connect_each {
             parts.push("новое соединение на каждую транзакцию".to_owned());
         }

@@ -211,7 +211,7 @@ fn loads(lang: &dyn Lang) -> Told {
         let load = load(it, Some(Nanos::from_secs(7_500)));
         tell("question", lang.question(&Question::One { way: "№", load: &load }));
         for mode in every!(QueryMode: Simple, Extended, Prepared) {
-            tell("load", lang.load(&Load { query_mode: mode, ..load.clone() }, &[1, 21, 12_345]));
+            tell("load", lang.load(&Load { query_mode: mode, ..load.clone() }, true, &[1, 21, 12_345]));
         }
         for repeat in [1, 21] {
             tell("window", lang.window(&load, repeat));

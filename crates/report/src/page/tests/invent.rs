@@ -43,11 +43,7 @@ fn setup(pooled: bool) -> Setup {
     let nodes = if pooled { vec![pooler(), postgres()] } else { vec![postgres()] };
     let operation = Operation::script;
     Setup {
-        stack: Stack {
-            nodes,
-            generator: Limits { cpus: vec![1], ..Limits::default() },
-            replication: None,
-        },
+        stack: Stack { nodes, generator: Limits { cpus: vec![1], ..Limits::default() }, replication: None },
         dataset: Some(Dataset {
             seed: 42,
             content: Content::Tickets { rows: 1_000_000 },
@@ -289,6 +285,7 @@ pub fn account() -> Account {
             cpu: 0.099,
             of_cpu: 0.1,
             throttled: Some(0.92),
+            stood_still: None,
             pool: 20,
             lent: Some(19.9),
             active: 1.5,

@@ -1,0 +1,116 @@
+//! Russian: under which circumstances a cell was measured.
+
+use super::super::oblique;
+use super::RU;
+use crate::lang::told::lacking;
+use model::finding::{Circumstance, Missing, ReadBack, Rule};
+
+/// What findings of one paragraph have in common, as its beginning.
+pub fn group(it: &Circumstance) -> String {
+    match it {
+        Circumstance::FeedFits { feed, distinct, touched, bytes, memory, .. } => {
+            let [touched, bytes, memory] = [touched, bytes, memory].map(|it| RU.bytes(*it as f64));
+            format!(
+                "лента {feed} измеряет кэш: её разные значения ({}) ведут к {touched} из {bytes}, а столько помещается в \
+                 память сервера ({memory})",
+                RU.count(*distinct)
+            )
+        }
+        Circumstance::PoolsInRow { service, connections, pooler, pool, .. } => {
+            format!("два пула подряд: у {service} соединений {connections:.0}, а у {pooler} за ним — {pool}")
+        }
+        Circumstance::Storm { .. } => {
+            "соединения всё время открываются заново или запросы отменяются".to_owned()
+        }
+        Circumstance::GeneratorLate { .. } => {
+            "измерения, которые не в счёт, потому что всё упиралось в генератор или его машину".to_owned()
+        }
+        Circumstance::NoisyHost { .. } => "эта машина обслуживала других или поздно будила спящих".to_owned(),
+        Circumstance::Bloat { .. } => "неубранные версии строк".to_owned(),
+        Circumstance::NotJudged { rules } => {
+            let each = lacking(rules).into_iter().map(|(why, rules)| {
+                format!("{} ({})", rules.into_iter().map(rule).collect::<Vec<_>>().join(", "), missing(why))
+            });
+            format!("без вывода: {}", each.collect::<Vec<_>>().join("; "))
+        }
+    }
+}
+
+/// Figures of one cell; nothing where its paragraph says all.
+pub fn item(it: &Circumstance) -> String {
+    let figures: Vec<Option<String>> = match it {
+        Circumstance::FeedFits { read, .. } => vec![read_back(*read)],
+        Circumstance::PoolsInRow { lent, sets, waiting, .. } => vec![
+            lent.map(|it| format!("серверное соединение выдано {} раза на транзакцию", RU.fixed(it, 2))),
+            sets.map(|it| format!("команд настройки сеанса на транзакцию {}", RU.three(it))),
+            waiting.map(|it| format!("ждут {}", RU.fixed(it, 1))),
+        ],
+        Circumstance::Storm { logins, cancelled } => vec![
+            logins.map(|it| {
+                let [each, by] = [it.per_second, it.per_transaction].map(|it| RU.three(it));
+                format!("подключений в секунду {each}, на транзакцию {by}")
+            }),
+            (*cancelled > 0.0).then(|| format!("отменено {} из 1000", RU.three(*cancelled))),
+        ],
+        Circumstance::GeneratorLate { trials, of, .. } => return format!("{trials} из {of}"),
+        Circumstance::NoisyHost { stolen, jitter } => vec![
+            stolen.map(|it| format!("отнято ЦП {}", RU.fixed(it, 2))),
+            jitter.map(|it| format!("опоздание {} по p99", RU.seconds(it))),
+        ],
+        Circumstance::Bloat { from, to, live, vacuums, trials } => vec![
+            Some(format!(
+                "в первом из {trials} {} {}, в последнем {}, живых строк {}",
+                oblique((*trials).into(), "измерения", "измерений"),
+                RU.three(from.round()),
+                RU.three(to.round()),
+                RU.three(live.round())
+            )),
+            (*vacuums > 0.0).then(|| format!("убрано таблиц за измерение: {}", RU.fixed(*vacuums, 0))),
+        ],
+        Circumstance::NotJudged { .. } => Vec::new(),
+    };
+    let known: Vec<String> = figures.into_iter().flatten().collect();
+    if known.is_empty() { String::new() } else { format!("({})", known.join("; ")) }
+}
+
+/// `None` where it was not measured.
+pub fn read_back(it: ReadBack) -> Option<String> {
+    let blocks = it.blocks.map(|it| format!("блоков мимо буферов PostgreSQL {}", RU.three(it)));
+    let disk = it.disk.map(|it| format!("{} с диска", RU.bytes(it)));
+    let known: Vec<String> = blocks.into_iter().chain(disk).collect();
+    (!known.is_empty()).then(|| format!("на транзакцию {}", known.join(" и ")))
+}
+
+pub fn rule(it: Rule) -> &'static str {
+    match it {
+        Rule::ServerCpu => "процессор PostgreSQL",
+        Rule::PoolerCpu => "процессор пулера",
+        Rule::ServiceCpu => "процессор сервиса",
+        Rule::Pool => "пул",
+        Rule::ServicePool => "соединения сервиса",
+        Rule::ServiceThreads => "потоки сервиса",
+        Rule::Waits => "ожидания блокировок, журнала и реплик",
+        Rule::Reads => "чтение с диска",
+        Rule::Writes => "запись на диск",
+        Rule::Memory => "память",
+        Rule::Scans => "чтение таблиц целиком",
+        Rule::Checkpoints => "контрольные точки",
+        Rule::Storm => "подключения",
+        Rule::Bloat => "неубранные версии строк",
+        Rule::Host => "машина",
+        Rule::Feed => "помещается ли лента в память",
+    }
+}
+
+pub fn missing(it: Missing) -> &'static str {
+    match it {
+        Missing::Trials => "нет достоверных измерений",
+        Missing::Group => "не видно, сколько он занимает на машине",
+        Missing::Quota => "нет квоты для сравнения",
+        Missing::Server => "не видно статистики PostgreSQL",
+        Missing::Console => "не видно консоли пулера",
+        Missing::Stats => "сервис не сообщает статистики",
+        Missing::Machine => "не видно статистики машины",
+        Missing::Column => "ни у одной ленты не указан столбец",
+    }
+}
