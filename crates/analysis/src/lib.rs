@@ -18,6 +18,7 @@ mod progress;
 pub mod reach;
 pub mod repeats;
 pub mod rule;
+pub mod search;
 pub mod setting;
 pub mod steady;
 pub mod strategy;

@@ -46,6 +46,7 @@ impl Sweep {
 }
 
 /// SplitMix64; Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators" (2014).
+#[derive(Clone, Debug)]
 pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {

@@ -1,0 +1,138 @@
+//! Where is the edge, by the votes so far?
+//!
+//! At level x a trial holds with probability λ + (1 − 2λ) / (1 + exp((ln x − θ) / s)): θ is the edge, s how blurred it is, λ
+//! what goes wrong anywhere. Bayes' rule on a grid of θ and s; Watson and Pelli, "QUEST" (1983), Kontsevich and Tyler,
+//! "Bayesian adaptive estimation of psychometric slope and threshold" (1999).
+
+/// One trial's say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Vote {
+    /// Natural logarithm of the level.
+    pub at: f64,
+    pub held: bool,
+    /// The level before it was too much as well. Some systems need a rest before they are themselves again, so it counts
+    /// for less.
+    pub tired: bool,
+}
+
+/// A trial in fifty is decided by something that has nothing to do with its level.
+const LAPSE: f64 = 0.02;
+/// The same of a level after one that was too much.
+const LAPSE_TIRED: f64 = 0.15;
+/// Blurs (in the logarithm of the level) and how likely each is beforehand: queues of ordinary length are within the first
+/// three; the last is a system with two states.
+const BLURS: [(f64, f64); 5] = [(0.003, 0.25), (0.007, 0.3), (0.015, 0.25), (0.035, 0.15), (0.08, 0.05)];
+/// Distance of the grid's points, as a share of the precision.
+const STEP: f64 = 0.08;
+/// What an overloaded system delivers is about what it can; how far about, and how much that is believed.
+const HINT: (f64, f64) = (0.05, 0.5);
+
+/// A distribution of the edge.
+#[derive(Clone, Debug)]
+pub(super) struct Belief {
+    from: f64,
+    step: f64,
+    /// By blur, then by place on the grid; their sum is 1.
+    weights: Vec<Vec<f64>>,
+    /// By place on the grid.
+    edge: Vec<f64>,
+}
+
+impl Belief {
+    /// `hint`: what was delivered by a level that was too much. The edge is looked for from half of the lowest level that
+    /// was voted on to twice the highest.
+    pub fn new(votes: &[Vote], hint: Option<f64>, precision: f64) -> Belief {
+        assert!(!votes.is_empty(), "without a vote nothing is known");
+        let step = STEP * precision;
+        let lowest = votes.iter().map(|it| it.at).fold(f64::INFINITY, f64::min);
+        let highest = votes.iter().map(|it| it.at).fold(f64::NEG_INFINITY, f64::max);
+        let from = lowest - std::f64::consts::LN_2;
+        let places = ((highest - from + std::f64::consts::LN_2) / step).ceil() as usize + 1;
+        let prior: Vec<f64> = (0..places)
+            .map(|place| {
+                let flat = 1.0 / places as f64;
+                let Some(hint) = hint else { return flat };
+                let away = (from + step * place as f64 - hint.ln()) / HINT.0;
+                let normal =
+                    step / HINT.0 * (-0.5 * away * away).exp() / std::f64::consts::TAU.sqrt();
+                HINT.1 * normal + (1.0 - HINT.1) * flat
+            })
+            .collect();
+        let of_blur = |&(blur, likely): &(f64, f64)| -> Vec<f64> {
+            prior
+                .iter()
+                .enumerate()
+                .map(|(place, prior)| {
+                    let edge = from + step * place as f64;
+                    votes.iter().fold(prior * likely, |weight, it| weight * it.likelihood(edge, blur))
+                })
+                .collect()
+        };
+        let mut weights: Vec<Vec<f64>> = BLURS.iter().map(of_blur).collect();
+        let sum: f64 = weights.iter().flatten().sum();
+        weights.iter_mut().flatten().for_each(|it| *it /= sum);
+        let edge = (0..places).map(|place| weights.iter().map(|it| it[place]).sum()).collect();
+        Belief { from, step, weights, edge }
+    }
+
+    /// The level below which the edge is with probability `share`.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let mut sum = 0.0;
+        let mut last = 0.0;
+        for (place, weight) in self.edge.iter().enumerate() {
+            sum += weight;
+            if sum >= share {
+                // Between the two places, as if the weight were spread evenly.
+                let within = if *weight > 0.0 { (share - last) / weight } else { 0.0 };
+                return (self.from + self.step * (place as f64 - 0.5 + within)).exp();
+            }
+            last = sum;
+        }
+        (self.from + self.step * (self.edge.len() - 1) as f64).exp()
+    }
+
+    /// Of 95 %.
+    pub fn interval(&self) -> (f64, f64) {
+        (self.quantile(0.025), self.quantile(0.975))
+    }
+
+    /// How likely a trial at `level` is to hold.
+    pub fn holds(&self, level: f64) -> f64 {
+        let at = level.ln();
+        let of = |(weights, (blur, _)): (&Vec<f64>, &(f64, f64))| -> f64 {
+            let place = |(place, weight): (usize, &f64)| {
+                weight * held(at, self.from + self.step * place as f64, *blur, LAPSE)
+            };
+            weights.iter().enumerate().filter(|it| *it.1 > 1e-9).map(place).sum()
+        };
+        self.weights.iter().zip(&BLURS).map(of).sum()
+    }
+
+    /// The highest level, not beyond the median, that holds with probability `share`.
+    pub fn safe(&self, share: f64) -> f64 {
+        let (mut low, mut high) = (self.quantile(0.001), self.quantile(0.5));
+        if self.holds(high) >= share {
+            return high;
+        }
+        for _ in 0..20 {
+            let middle = (low * high).sqrt();
+            if self.holds(middle) >= share { low = middle } else { high = middle }
+        }
+        low
+    }
+}
+
+impl Vote {
+    fn likelihood(&self, edge: f64, blur: f64) -> f64 {
+        if self.held {
+            held(self.at, edge, blur, LAPSE)
+        } else {
+            let lapse = if self.tired { LAPSE_TIRED } else { LAPSE };
+            1.0 - held(self.at, edge, blur, lapse)
+        }
+    }
+}
+
+fn held(at: f64, edge: f64, blur: f64, lapse: f64) -> f64 {
+    lapse + (1.0 - 2.0 * lapse) / (1.0 + ((at - edge) / blur).exp())
+}

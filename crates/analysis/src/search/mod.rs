@@ -1,0 +1,110 @@
+//! Which step does a search for the maximum take next, and what did it come to?
+//!
+//! ```text
+//!  next(max, start, done) ──Measure(step)──▶ one trial ──▶ judge(step, summary, …) ──Seen──▶ done
+//!         └──Done──▶ answer(max, done, seed)
+//! ```
+//!
+//! Pure functions of the trials so far: asked again with the same ones they say the same, so that a broken search goes on
+//! where it stopped.
+//!
+//! 1. *Ramp*: geometric, until the first level that is too much.
+//! 2. *Narrow*: every trial is a vote, not a verdict. [`belief`] holds where the edge may be and how blurred it is; the next
+//!    level is where it is least sure. What a failed level delivered says where to begin.
+//! 3. *Hold*: a longer trial, on a fresh state, where four of five should hold. If it does not, that is a vote too, and the
+//!    search goes on below. Where votes contradicted each other by more than the precision, three of them have to hold.
+//!
+//! A trial that says nothing of the system is repeated once. If it is hindered again, its level is a ceiling: an answer needs
+//! votes against a level below it, or there is none.
+
+mod belief;
+mod judge;
+mod track;
+
+pub use judge::judge;
+
+use crate::search::track::{Course, End, Track};
+use model::Nanos;
+use model::plan::Max;
+use model::search::{Answer, Broke, Held, Seen, Stage, Step};
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// Measure this, judge it, put it behind the others and ask again.
+    Measure(Step),
+    /// [`answer`] knows.
+    Done,
+}
+
+/// The next step of one search: of one subject (a cell as it is, or with one thing changed) and one round.
+///
+/// `start` is the first level (`max.from`, or what the cell's load says); close to the answer it makes the search short.
+/// `done` are this search's trials in the order in which they were measured. A step has the nudge and the round of
+/// `done[0]`, and before that none and 0: whoever searches several sets both.
+pub fn next(max: &Max, start: f64, done: &[Seen]) -> Next {
+    let track = Track::new(max, start, done);
+    match track.course() {
+        Course::Measure { level, stage } => {
+            let window = track.window(level, stage);
+            let (nudge, round) = done.first().map_or((None, 0), |it| (it.step.nudge.clone(), it.step.round));
+            Next::Measure(Step { scale: max.scale, level, stage, window, nudge, round })
+        }
+        Course::End(_) => Next::Done,
+    }
+}
+
+/// What the trials come to. Of a search that is not over: no level, no reason, and the interval as far as it is known.
+pub fn answer(max: &Max, done: &[Seen]) -> Answer {
+    let start = done.first().map_or(0.0, |it| it.step.level);
+    let track = Track::new(max, start, done);
+    let mut it = Answer {
+        scale: max.scale,
+        level: None,
+        interval: track.belief().map(|it| it.interval()),
+        delivered: None,
+        confirmed: (0, 0),
+        broke: None,
+        hindered: None,
+        trials: done.len() as u32,
+        measured: done.iter().fold(Nanos::ZERO, |sum, it| sum + it.step.window),
+    };
+    match track.course() {
+        Course::Measure { .. } => {}
+        Course::End(End::Hindered(why)) => {
+            it.interval = None;
+            it.hindered = Some(why);
+        }
+        Course::End(End::Held { level, beyond }) => {
+            let here = |it: &&Seen| it.step.stage == Stage::Hold && it.step.level == level;
+            let holds: Vec<&Seen> = done.iter().filter(here).collect();
+            let held: Vec<&Seen> = holds.iter().filter(|it| it.outcome == Held::Yes).copied().collect();
+            it.confirmed = (held.len() as u32, holds.len() as u32);
+            it.delivered = held.last().map(|it| it.delivered);
+            it.level = Some(level);
+            it.interval = it.interval.map(|(low, high)| (low.min(level), high.max(level)));
+            it.broke = broke(&track, level);
+            if let Some(why) = beyond {
+                it.interval = None;
+                it.hindered = Some(why);
+            }
+        }
+    }
+    it
+}
+
+/// What broke most often; of equals, what broke closest above `level`.
+fn broke(track: &Track<'_>, level: f64) -> Option<Broke> {
+    let mut all: Vec<(f64, Broke)> =
+        track.trials.iter().filter_map(|it| Some((it.level, it.broke.clone()?))).collect();
+    all.sort_by(|a, b| (a.0 - level).abs().total_cmp(&(b.0 - level).abs()));
+    let kind = std::mem::discriminant::<Broke>;
+    let often = |it: &Broke| all.iter().filter(|other| kind(&other.1) == kind(it)).count();
+    let most = all.iter().map(|it| often(&it.1)).max()?;
+    all.iter().find(|it| often(&it.1) == most).map(|it| it.1.clone())
+}
+
+#[cfg(test)]
+mod systems;
+#[cfg(test)]
+mod tests;

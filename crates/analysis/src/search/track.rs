@@ -1,0 +1,339 @@
+//! What has a search come to, by its trials so far?
+
+use super::belief::{Belief, Vote};
+use model::Nanos;
+use model::plan::{Max, Scale};
+use model::search::{Broke, Held, Hindered, Seen, Stage};
+
+/// The first steps are small, so that a search that begins near its answer ends soon; then it doubles.
+const FACTORS: [f64; 3] = [1.25, 1.6, 2.0];
+/// Of clients: twice as many by two steps, for there is a curve to be fitted.
+const FACTOR_OF_CLIENTS: f64 = std::f64::consts::SQRT_2;
+/// Tries of one level that was hindered, and of whatever failed for no reason of its level.
+const TRIES: usize = 2;
+const TRIES_FAILED: usize = 3;
+/// Levels downwards from a start that was too much.
+const DOWN: usize = 6;
+/// Fewer arrivals in a window say nothing.
+const FEWEST_ARRIVALS: f64 = 20.0;
+/// Arrivals that a window at the edge has: a little more than the 1,000 with which the 99th percentile is known.
+const ARRIVALS: f64 = 1_100.0;
+/// For their sake a window is lengthened up to so many times.
+const LONGEST: u64 = 6;
+/// Votes after which the blur is taken for what the system is.
+const VOTES: usize = 24;
+/// Steps after which nothing is to be expected any more.
+const STEPS: usize = 60;
+/// Half the interval's width, as a share of the precision, at which the holds begin.
+const SURE: f64 = 0.7;
+/// A confirming trial should hold so likely.
+const SAFE: f64 = 0.8;
+/// It is not lower than this share of the precision below the median: an answer too low is wrong as well.
+const BELOW: f64 = 0.6;
+/// Confirming trials that have to hold where votes contradicted each other.
+const HOLDS_WAVERING: usize = 3;
+/// Confirming trials that may fail.
+const FAILED_HOLDS: usize = 4;
+/// All clients are busy, and the time of one transaction is less than so many times what it was when they were not: more
+/// clients would bring more. By the asymptotic bounds X ≤ min(N / R₀, 1 / D), with N R₀⁻¹ at 1.5 times the knee, a system
+/// of queues is within a few per cent of 1 / D. Denning and Buzen, "The Operational Analysis of Queueing Network Models"
+/// (1978).
+const CROWDED: f64 = 1.5;
+/// Throughput of so many more steps of clients rose by less than `GAIN` in all: it rises no more.
+const FLAT: usize = 3;
+const GAIN: f64 = 0.02;
+
+/// A trial, read.
+#[derive(Clone, Debug)]
+pub(super) struct Trial {
+    pub level: f64,
+    pub stage: Stage,
+    /// `None`: nothing can be said.
+    pub held: Option<bool>,
+    pub broke: Option<Broke>,
+    pub hindered: Option<Hindered>,
+    pub delivered: f64,
+}
+
+pub(super) struct Track<'a> {
+    max: &'a Max,
+    start: f64,
+    pub trials: Vec<Trial>,
+}
+
+/// How it goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Course {
+    Measure { level: f64, stage: Stage },
+    End(End),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum End {
+    /// `beyond`: why nothing higher was tried.
+    Held {
+        level: f64,
+        beyond: Option<Hindered>,
+    },
+    Hindered(Hindered),
+}
+
+impl<'a> Track<'a> {
+    pub fn new(max: &'a Max, start: f64, done: &[Seen]) -> Track<'a> {
+        let trials = done.iter().map(|it| read(it, done)).collect();
+        Track { max, start, trials }
+    }
+
+    /// Of a trial at `level`.
+    pub fn window(&self, level: f64, stage: Stage) -> Nanos {
+        let asked = if stage == Stage::Hold { self.max.hold } else { self.max.window };
+        if self.max.scale == Scale::Clients || stage == Stage::Ramp {
+            return asked;
+        }
+        let needed = Nanos::from_secs((ARRIVALS / level).ceil() as u64);
+        asked.max(needed.min(Nanos(self.max.window.0 * LONGEST)))
+    }
+
+    /// What the votes say; `None` until a level was too much.
+    pub fn belief(&self) -> Option<Belief> {
+        let mut before = true;
+        let mut votes = Vec::new();
+        let mut hint = None;
+        for it in &self.trials {
+            let Some(held) = it.held else { continue };
+            if !held && hint.is_none() && it.delivered > 0.0 && it.delivered < it.level {
+                hint = Some(it.delivered);
+            }
+            votes.push(Vote { at: it.level.ln(), held, tired: !before });
+            before = held;
+        }
+        let hint = hint.filter(|_| self.max.scale == Scale::Rate);
+        votes.iter().any(|it| !it.held).then(|| Belief::new(&votes, hint, self.max.precision))
+    }
+
+    pub fn course(&self) -> Course {
+        if let Some(it) = self.again() {
+            return it;
+        }
+        if self.trials.len() >= STEPS {
+            return hindered(Hindered::Undecided { level: self.trials.last().expect("sixty").level });
+        }
+        let held = |it: &&Trial| it.held == Some(true);
+        let best = self.trials.iter().filter(held).map(|it| it.level).fold(0.0, f64::max);
+        if !self.trials.iter().any(|it| it.held == Some(false)) {
+            return self.upwards(best);
+        }
+        if best == 0.0 { self.downwards() } else { self.narrow(best) }
+    }
+
+    /// What was hindered is tried again, or ends the search.
+    fn again(&self) -> Option<Course> {
+        let last = self.trials.last()?;
+        let why = last.hindered.clone()?;
+        let in_a_row = self.trials.iter().rev().take_while(|it| it.hindered.is_some()).count();
+        let here = self.trials.iter().filter(|it| it.level == last.level && it.hindered.is_some()).count();
+        if matches!(why, Hindered::Failed { .. }) {
+            let again = Course::Measure { level: last.level, stage: last.stage };
+            return Some(if in_a_row < TRIES_FAILED { again } else { hindered(why) });
+        }
+        if here < TRIES {
+            return Some(Course::Measure { level: last.level, stage: last.stage });
+        }
+        None
+    }
+
+    /// The lowest level that was hindered too often, and why: nothing is known of it and beyond.
+    fn ceiling(&self) -> Option<(f64, Hindered)> {
+        let of = |it: &Trial| match &it.hindered {
+            Some(Hindered::Failed { .. }) | None => None,
+            Some(why) => {
+                let here = |other: &&Trial| other.level == it.level && other.hindered.is_some();
+                let answered = self.trials.iter().any(|other| other.level == it.level && other.held.is_some());
+                let often = self.trials.iter().filter(here).count() >= TRIES;
+                (often && !answered).then(|| (it.level, why.clone()))
+            }
+        };
+        self.trials.iter().filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// Nothing was too much yet.
+    fn upwards(&self, best: f64) -> Course {
+        let (max, stage) = (self.max, Stage::Ramp);
+        if let Some((ceiling, why)) = self.ceiling() {
+            if best == 0.0 || ceiling / best < 1.0 + max.precision {
+                return hindered(why);
+            }
+            let between = self.whole((best * ceiling).sqrt());
+            let tried = between <= best || between >= ceiling;
+            return if tried { hindered(why) } else { Course::Measure { level: between, stage: Stage::Narrow } };
+        }
+        let most = max.most.unwrap_or(f64::INFINITY);
+        if best == 0.0 {
+            return Course::Measure { level: self.whole(self.start.min(most)), stage };
+        }
+        if best >= most {
+            return self.confirm(most, Some(Hindered::Most { level: most }));
+        }
+        if max.scale == Scale::Clients {
+            if let Some(peak) = self.flat() {
+                return self.confirm(peak, None);
+            }
+            let level = self.whole(best * FACTOR_OF_CLIENTS).max(best + 1.0).min(most);
+            return Course::Measure { level, stage };
+        }
+        let rises = self.trials.iter().filter(|it| it.held == Some(true) && it.stage == Stage::Ramp).count();
+        let factor = FACTORS[(rises.max(1) - 1).min(FACTORS.len() - 1)];
+        Course::Measure { level: (best * factor).min(most), stage }
+    }
+
+    /// A level that holds, measured once more for long; nothing is known to be too much.
+    fn confirm(&self, level: f64, beyond: Option<Hindered>) -> Course {
+        let held = |it: &Trial| it.stage == Stage::Hold && it.level == level && it.held == Some(true);
+        if self.trials.iter().any(held) {
+            return Course::End(End::Held { level, beyond });
+        }
+        Course::Measure { level, stage: Stage::Hold }
+    }
+
+    /// Clients from which on more of them bring no more, once that is seen.
+    fn flat(&self) -> Option<f64> {
+        let mut points: Vec<(f64, f64)> = self
+            .trials
+            .iter()
+            .filter(|it| it.held == Some(true) && it.stage == Stage::Ramp)
+            .map(|it| (it.level, it.delivered))
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (before, last) = points.split_at_checked(points.len().checked_sub(FLAT)?)?;
+        let best = before.iter().map(|it| it.1).reduce(f64::max)?;
+        let rose = last.iter().any(|it| it.1 > best * (1.0 + GAIN));
+        let enough = points.iter().map(|it| it.1).fold(0.0, f64::max) * (1.0 - GAIN);
+        (!rose).then(|| points.iter().find(|it| it.1 >= enough).expect("the best is enough").0)
+    }
+
+    /// Nothing held yet.
+    fn downwards(&self) -> Course {
+        let last = self.trials.iter().rev().find(|it| it.held == Some(false)).expect("something was too much");
+        let down = self.trials.iter().filter(|it| it.held == Some(false)).count();
+        let one = self.max.scale == Scale::Clients && last.level <= 1.0;
+        let level = self.whole((last.delivered * 0.95).clamp(last.level / 3.0, last.level * 0.9));
+        let little = level * self.max.window.as_secs_f64() < FEWEST_ARRIVALS && self.max.scale == Scale::Rate;
+        if one || down >= DOWN || little {
+            return hindered(Hindered::Least { level: last.level });
+        }
+        if let Some((_, why)) = self.ceiling().filter(|it| it.0 <= level) {
+            return hindered(why);
+        }
+        Course::Measure { level, stage: Stage::Ramp }
+    }
+
+    /// Between what held and what did not.
+    fn narrow(&self, best: f64) -> Course {
+        let belief = self.belief().expect("something was too much");
+        let (low, high) = belief.interval();
+        let precision = self.max.precision;
+        let ceiling = self.ceiling();
+        let votes: Vec<&Trial> = self.trials.iter().filter(|it| it.held.is_some()).collect();
+        let narrowing = votes.iter().filter(|it| it.stage != Stage::Ramp).count();
+        let sure = (high / low).ln() / 2.0 <= SURE * (1.0 + precision).ln();
+        let close = self.max.scale == Scale::Clients && self.whole(high) - self.whole(low) <= 1.0;
+        if !(sure || close) && narrowing < VOTES {
+            let refused = votes.iter().rev().take_while(|it| it.held == Some(false)).count();
+            // After a level that was too much a lower one, after one that held a higher one.
+            let wanted = match refused {
+                0 => belief.quantile(0.6),
+                1 => belief.quantile(0.4),
+                2 => belief.quantile(0.15),
+                _ => best * 0.8,
+            };
+            let level = self.whole(wanted.min(self.max.most.unwrap_or(f64::INFINITY)));
+            return match ceiling {
+                Some((it, why)) if level >= it => {
+                    let between = self.whole((best.min(it) * it).sqrt());
+                    if it / best < 1.0 + precision { hindered(why) } else { narrow(between) }
+                }
+                _ => narrow(level),
+            };
+        }
+        if let Some((it, why)) = ceiling
+            && it <= high
+        {
+            return hindered(why);
+        }
+        self.settle(&belief, narrowing)
+    }
+
+    /// The edge is known: a level that holds for long is looked for below it.
+    fn settle(&self, belief: &Belief, narrowing: usize) -> Course {
+        let precision = self.max.precision;
+        let holds = || self.trials.iter().filter(|it| it.stage == Stage::Hold && it.held.is_some());
+        let failed: Vec<f64> = holds().filter(|it| it.held == Some(false)).map(|it| it.level).collect();
+        let needed = if self.wavers() || narrowing >= VOTES { HOLDS_WAVERING } else { 1 };
+        // A level that has held is kept as long as it did not fail as well.
+        let kept = holds().filter(|it| it.held == Some(true) && failed.iter().all(|no| *no > it.level));
+        if let Some(level) = kept.map(|it| it.level).reduce(f64::max) {
+            let times = holds().filter(|it| it.level == level).count();
+            return if times >= needed {
+                Course::End(End::Held { level, beyond: None })
+            } else {
+                Course::Measure { level, stage: Stage::Hold }
+            };
+        }
+        if failed.len() >= FAILED_HOLDS {
+            return hindered(Hindered::Undecided { level: belief.quantile(0.5) });
+        }
+        let middle = belief.quantile(0.5);
+        let below = belief.safe(SAFE).max(middle * (1.0 - BELOW * precision)).min(middle);
+        let stepped = failed.iter().copied().reduce(f64::min).map_or(f64::INFINITY, |it| it * (1.0 - precision / 2.0));
+        let level = below.min(stepped).min(self.max.most.unwrap_or(f64::INFINITY));
+        let level = if self.max.scale == Scale::Clients { level.floor().max(1.0) } else { level };
+        Course::Measure { level, stage: Stage::Hold }
+    }
+
+    /// A level held above one that did not, farther than the precision.
+    fn wavers(&self) -> bool {
+        let held = |wanted| self.trials.iter().filter(move |it| it.held == Some(wanted)).map(|it| it.level);
+        held(true).any(|yes| held(false).any(|no| yes > no * (1.0 + self.max.precision)))
+    }
+
+    fn whole(&self, level: f64) -> f64 {
+        if self.max.scale == Scale::Clients { level.round().max(1.0) } else { level }
+    }
+}
+
+fn hindered(why: Hindered) -> Course {
+    Course::End(End::Hindered(why))
+}
+
+fn narrow(level: f64) -> Course {
+    Course::Measure { level, stage: Stage::Narrow }
+}
+
+/// What a trial says. Where all clients were busy, the ones that held tell whether it was for want of clients: see
+/// [`CROWDED`].
+fn read(it: &Seen, done: &[Seen]) -> Trial {
+    let trial = |held, broke, hindered| Trial {
+        level: it.step.level,
+        stage: it.step.stage,
+        held,
+        broke,
+        hindered,
+        delivered: it.delivered.0,
+    };
+    match &it.outcome {
+        Held::Yes => trial(Some(true), None, None),
+        Held::No { why } => trial(Some(false), Some(why.clone()), None),
+        Held::Invalid { why: Hindered::ClientCap { clients } } if crowded(it, *clients, done) => {
+            let share = it.delivered.0 / it.step.level;
+            trial(Some(false), Some(Broke::Behind { share }), None)
+        }
+        Held::Invalid { why } => trial(None, None, Some(why.clone())),
+    }
+}
+
+/// By Little's law a transaction takes clients ÷ delivered when all of them are busy; beside it what it took when it held.
+fn crowded(it: &Seen, clients: u32, done: &[Seen]) -> bool {
+    let held = done.iter().filter(|it| it.outcome == Held::Yes).filter_map(|it| it.mean);
+    let Some(least) = held.map(Nanos::as_secs_f64).reduce(f64::min) else { return false };
+    it.delivered.0 > 0.0 && f64::from(clients) / it.delivered.0 >= CROWDED * least
+}
