@@ -12,14 +12,12 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// A run at one moment, while a trial is set up or measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Live {
-    /// Which trial, from 1, and of how many.
+    /// Which trial, from 1.
     pub trial: usize,
-    pub trials: usize,
     /// Of foreign origin.
     pub cell: String,
-    /// How much of the whole run's time is over, 0..=1.
-    pub over: f64,
-    pub left: Nanos,
+    /// How far the run is; `None` where what is measured decides what follows.
+    pub way: Option<Way>,
     pub doing: Doing,
     /// The last one, once there is one.
     pub second: Option<Second>,
@@ -31,6 +29,15 @@ pub struct Live {
     pub quotas: Vec<(String, f64)>,
     /// The last ones, in order of time.
     pub events: Vec<Event>,
+}
+
+/// How much of a run is over, and how much is to come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Way {
+    pub trials: usize,
+    /// Share of the whole time, 0..=1.
+    pub over: f64,
+    pub left: Nanos,
 }
 
 /// A line of a server's log.
@@ -82,7 +89,8 @@ pub enum Milestone {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
     pub trial: usize,
-    pub trials: usize,
+    /// Of how many, where that is known.
+    pub trials: Option<usize>,
     pub cell: String,
     /// Absent where nothing was measured.
     pub figures: Option<Figures>,
@@ -101,6 +109,10 @@ pub struct Figures {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     Complete,
+    /// Of a search: the level was held, or it is too much, or nothing can be said of the system.
+    Held,
+    TooMuch,
+    NotCounted,
     /// By a stop rule.
     Stopped,
     Interrupted,
@@ -238,9 +250,12 @@ pub(crate) fn decimals(value: f64) -> usize {
     }
 }
 
-/// ` 3/12`.
-fn position(trial: usize, trials: usize) -> String {
-    format!("{trial:>width$}/{trials}", width = trials.to_string().len())
+/// ` 3/12`, or ` 3` where nobody knows how many there will be.
+fn position(trial: usize, trials: Option<usize>) -> String {
+    match trials {
+        Some(trials) => format!("{trial:>width$}/{trials}", width = trials.to_string().len()),
+        None => format!("{trial:>2}"),
+    }
 }
 
 fn one_line(it: &Live, lang: &dyn Lang) -> String {
@@ -253,11 +268,13 @@ fn one_line(it: &Live, lang: &dyn Lang) -> String {
         parts.push(lang.live_counts(second));
         parts.extend(pools(second, lang));
     }
-    format!("{}  {}; {}", position(it.trial, it.trials), parts.join(", "), lang.live_left(it.left))
+    let left = it.way.map_or(String::new(), |it| format!("; {}", lang.live_left(it.left)));
+    format!("{}  {}{left}", position(it.trial, it.way.map(|it| it.trials)), parts.join(", "))
 }
 
 fn progress(it: &Live, columns: usize, characters: Characters, lang: &dyn Lang) -> String {
-    let words = format!("{}/{}  {}", it.trial, it.trials, lang.live_left(it.left));
+    let Some(way) = it.way else { return lang.live_step(it.trial) };
+    let words = format!("{}/{}  {}", it.trial, way.trials, lang.live_left(way.left));
     let width = columns.saturating_sub(words.width() + 2).min(BAR);
     let (full, empty) = match characters {
         Characters::Utf8 => ("█", "░"),
@@ -266,7 +283,7 @@ fn progress(it: &Live, columns: usize, characters: Characters, lang: &dyn Lang) 
     if width < LEAST_BAR {
         return words;
     }
-    let done = (it.over.clamp(0.0, 1.0) * width as f64) as usize;
+    let done = (way.over.clamp(0.0, 1.0) * width as f64) as usize;
     format!("{}{}  {words}", full.repeat(done), empty.repeat(width - done))
 }
 

@@ -2,12 +2,15 @@
 
 use crate::live::{Doing, Finished, Milestone};
 use model::live::{Pool, Second, Used};
+use model::plan::Scale;
 use model::{Nanos, PerSecond};
 
 /// Called while a run goes on, from one thread, some hundred times per second at most.
 pub trait LiveWords {
     /// The first line. `lasting`: of all trials together, under load.
     fn run_begins(&self, trials: usize, cells: usize, seed: u64, lasting: Nanos) -> String;
+    /// The same of a search. `each`: of one trial under load.
+    fn search_begins(&self, cells: usize, seed: u64, each: Nanos) -> String;
     /// Something that the reader should know of the experiment.
     fn run_note(&self, it: &str) -> String;
     /// Where a Prometheus finds it.
@@ -33,6 +36,10 @@ pub trait LiveWords {
     /// `of`: its quota in processors.
     fn live_used(&self, it: &Used, of: Option<f64>) -> String;
     fn live_left(&self, it: Nanos) -> String;
+    /// Which trial of a search, whose length nobody knows; from 1.
+    fn live_step(&self, trial: usize) -> String;
+    /// A cell at a level, for a line: per second, or clients.
+    fn at_level(&self, cell: &str, scale: Scale, level: f64) -> String;
     /// Lines that nobody read in time.
     fn live_lost(&self, lines: u64) -> String;
 }

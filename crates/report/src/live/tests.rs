@@ -17,10 +17,8 @@ fn live() -> Live {
     };
     Live {
         trial: 3,
-        trials: 12,
         cell: "transaction, 125".to_owned(),
-        over: 0.24,
-        left: Nanos::from_secs(200),
+        way: Some(Way { trials: 12, over: 0.24, left: Nanos::from_secs(200) }),
         doing: Doing::Measuring { second: 13, of: Nanos::from_secs(30) },
         second: Some(Second {
             rate: PerSecond(21_508.4),
@@ -215,7 +213,8 @@ fn foreign_words_do_no_harm() {
         it.chars()
             .all(|it| !it.is_control() && !is_format(it) && (characters == Characters::Utf8 || it.is_ascii()))
     };
-    let done = Finished { trial: 1, trials: 1, cell: evil.clone(), figures: None, end: End::Failed(evil) };
+    let done =
+        Finished { trial: 1, trials: Some(1), cell: evil.clone(), figures: None, end: End::Failed(evil) };
     for style in [UTF8, ASCII] {
         for columns in 1..100 {
             let lines = frame(&it, Size { columns, rows: 24 }, style, &En);
@@ -236,13 +235,15 @@ fn trials_that_are_over() {
     for (figures, end, english) in [
         (Some(&figures), End::Complete, " 3/12  a: 7508 tps, p99 9.30 ms"),
         (Some(&bad), End::Complete, " 3/12  a: 7508 tps, 7 failed, INVALID"),
+        (Some(&figures), End::Held, " 3/12  a: 7508 tps, p99 9.30 ms: held"),
         (Some(&figures), End::Stopped, " 3/12  a: 7508 tps, p99 9.30 ms, stopped by a rule"),
         (Some(&figures), End::Interrupted, " 3/12  a: 7508 tps, p99 9.30 ms, interrupted"),
         (None, End::Interrupted, " 3/12  a: interrupted before it began"),
         (None, End::Skipped("no odyssey".to_owned()), " 3/12  a: skipped: no odyssey"),
         (Some(&figures), End::Failed("pooler ended".to_owned()), " 3/12  a: failed: pooler ended"),
     ] {
-        let it = Finished { trial: 3, trials: 12, cell: "a".to_owned(), figures: figures.cloned(), end };
+        let it =
+            Finished { trial: 3, trials: Some(12), cell: "a".to_owned(), figures: figures.cloned(), end };
         assert_eq!(finished(&it, Characters::Utf8, &En), english);
     }
 }
@@ -289,7 +290,7 @@ fn russian_sentences() {
     let end = |figures: Option<&Figures>, end| {
         Ru.trial_finished(&Finished {
             trial: 1,
-            trials: 1,
+            trials: Some(1),
             cell: String::new(),
             figures: figures.cloned(),
             end,

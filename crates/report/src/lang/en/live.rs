@@ -4,6 +4,7 @@ use super::{En, NUMBERS};
 use crate::lang::live::{Heading, LiveWords};
 use crate::live::{Doing, End, Finished, Milestone, decimals};
 use model::live::{Pool, Second, Used};
+use model::plan::Scale;
 use model::{Nanos, PerSecond};
 
 impl LiveWords for En {
@@ -11,6 +12,11 @@ impl LiveWords for En {
         let plural = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
         let (trials, cells) = (plural(trials, "trial"), plural(cells, "cell"));
         format!("{trials} of {cells} in the order of seed {seed}; about {} under load", span(lasting))
+    }
+
+    fn search_begins(&self, cells: usize, seed: u64, each: Nanos) -> String {
+        let cells = if cells == 1 { "one cell".to_owned() } else { format!("{cells} cells") };
+        format!("searching the maximum of {cells}, seed {seed}; {} under load each time", span(each))
     }
 
     fn run_note(&self, it: &str) -> String {
@@ -72,6 +78,9 @@ impl LiveWords for En {
         });
         match (&it.end, figures) {
             (End::Complete, figures) => figures.unwrap_or_default(),
+            (End::Held, figures) => format!("{}: held", figures.unwrap_or_default()),
+            (End::TooMuch, figures) => format!("{}: too much", figures.unwrap_or_default()),
+            (End::NotCounted, figures) => format!("{}: does not count", figures.unwrap_or_default()),
             (End::Stopped, figures) => format!("{}, stopped by a rule", figures.unwrap_or_default()),
             (End::Interrupted, None) => "interrupted before it began".to_owned(),
             (End::Interrupted, Some(figures)) => format!("{figures}, interrupted"),
@@ -118,6 +127,18 @@ impl LiveWords for En {
 
     fn live_left(&self, it: Nanos) -> String {
         format!("about {} left", span(it))
+    }
+
+    fn live_step(&self, trial: usize) -> String {
+        format!("step {trial}; what it shows decides how many follow")
+    }
+
+    fn at_level(&self, cell: &str, scale: Scale, level: f64) -> String {
+        let level = match scale {
+            Scale::Rate => format!("{} per second", NUMBERS.plain(level)),
+            Scale::Clients => format!("{level:.0} client{}", if level == 1.0 { "" } else { "s" }),
+        };
+        if cell.is_empty() { level } else { format!("{cell}, {level}") }
     }
 
     fn live_lost(&self, lines: u64) -> String {

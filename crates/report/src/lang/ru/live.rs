@@ -4,6 +4,7 @@ use super::{NUMBERS as RU, Ru, counted, oblique};
 use crate::lang::live::{Heading, LiveWords};
 use crate::live::{Doing, End, Finished, Milestone, decimals};
 use model::live::{Pool, Second, Used};
+use model::plan::Scale;
 use model::{Nanos, PerSecond};
 
 impl LiveWords for Ru {
@@ -12,6 +13,12 @@ impl LiveWords for Ru {
         let cells = counted(cells as u64, "ячейка", "ячейки", "ячеек");
         let lasting = span(lasting);
         format!("{trials}, {cells}, порядок по начальному числу {seed}; под нагрузкой около {lasting}")
+    }
+
+    fn search_begins(&self, cells: usize, seed: u64, each: Nanos) -> String {
+        let cells = format!("{} {}", RU.count(cells as u64), oblique(cells as u64, "ячейки", "ячеек"));
+        let each = span(each);
+        format!("поиск максимума для {cells}, начальное число {seed}; каждый раз под нагрузкой {each}")
     }
 
     fn run_note(&self, it: &str) -> String {
@@ -83,6 +90,9 @@ impl LiveWords for Ru {
         });
         match (&it.end, figures) {
             (End::Complete, figures) => figures.unwrap_or_default(),
+            (End::Held, figures) => format!("{}: выдержано", figures.unwrap_or_default()),
+            (End::TooMuch, figures) => format!("{}: слишком много", figures.unwrap_or_default()),
+            (End::NotCounted, figures) => format!("{}: не учитывается", figures.unwrap_or_default()),
             (End::Stopped, figures) => format!("{}, остановлено по правилу", figures.unwrap_or_default()),
             (End::Interrupted, None) => "прервано до начала".to_owned(),
             (End::Interrupted, Some(figures)) => format!("{figures}, прервано"),
@@ -136,6 +146,18 @@ impl LiveWords for Ru {
 
     fn live_left(&self, it: Nanos) -> String {
         format!("осталось около {}", span(it))
+    }
+
+    fn live_step(&self, trial: usize) -> String {
+        format!("шаг {trial}; сколько их будет, решает измеренное")
+    }
+
+    fn at_level(&self, cell: &str, scale: Scale, level: f64) -> String {
+        let level = match scale {
+            Scale::Rate => format!("{} в секунду", RU.plain(level)),
+            Scale::Clients => counted(level as u64, "клиент", "клиента", "клиентов"),
+        };
+        if cell.is_empty() { level } else { format!("{cell}, {level}") }
     }
 
     fn live_lost(&self, lines: u64) -> String {

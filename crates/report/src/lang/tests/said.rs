@@ -15,7 +15,7 @@ use model::comparison::{
 };
 use model::live::{Pool, Second, Used};
 use model::matrix::Against;
-use model::plan::{Cache, Content, Dataset, Limits, Load, LoadModel as Model, Stage, Think};
+use model::plan::{Cache, Content, Dataset, Limits, Load, LoadModel as Model, Scale, Stage, Think};
 
 type Told = Vec<(String, String)>;
 
@@ -384,17 +384,26 @@ fn live(lang: &dyn Lang) -> Told {
     let figures = Figures { rate: PerSecond(12_345.6), p99: Some(took), failed: 12_345, valid: false };
     let ends = vec![
         End::Complete,
+        End::Held,
+        End::TooMuch,
+        End::NotCounted,
         End::Stopped,
         End::Interrupted,
         End::Skipped("№".into()),
         End::Failed("№".into()),
     ];
-    covers!(ends, End: Complete, Stopped, Interrupted, Skipped, Failed);
+    covers!(ends, End: Complete, Held, TooMuch, NotCounted, Stopped, Interrupted, Skipped, Failed);
     for end in ends {
         let cell = String::new();
         tell(
             "end",
-            lang.trial_finished(&Finished { trial: 1, trials: 2, cell, figures: Some(figures.clone()), end }),
+            lang.trial_finished(&Finished {
+                trial: 1,
+                trials: Some(2),
+                cell,
+                figures: Some(figures.clone()),
+                end,
+            }),
         );
     }
     let counts =
@@ -405,6 +414,11 @@ fn live(lang: &dyn Lang) -> Told {
     tell("pool", lang.live_pool(&pool));
     tell("used", lang.live_used(&Used { node: "№".into(), processors: 0.456 }, Some(0.5)));
     tell("left", lang.live_left(took));
+    tell("begins", lang.search_begins(12_345, 7, took));
+    tell("step", lang.live_step(12_345));
+    for scale in [Scale::Rate, Scale::Clients] {
+        tell("level", lang.at_level("№", scale, 12_345.6));
+    }
     tell("lost", lang.live_lost(12_345));
     all
 }
