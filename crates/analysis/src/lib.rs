@@ -7,6 +7,7 @@ mod aggregate;
 pub mod chart;
 pub mod compare;
 mod condition;
+pub mod durability;
 pub mod finding;
 #[cfg(test)]
 mod fixture;
@@ -17,6 +18,7 @@ pub mod objective;
 mod progress;
 pub mod reach;
 pub mod repeats;
+pub mod replication;
 pub mod rule;
 pub mod search;
 pub mod setting;

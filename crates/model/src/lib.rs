@@ -5,6 +5,7 @@
 pub mod account;
 pub mod chart;
 pub mod comparison;
+pub mod durability;
 pub mod explain;
 pub mod finding;
 mod histogram;

@@ -1,0 +1,386 @@
+//! Literal histories: what came of writes, what was read, what follows.
+
+mod told;
+
+use super::*;
+use model::Nanos;
+use model::durability::*;
+use told::{Told, shown};
+
+/// Each write one word: session, then `a`cknowledged, `l`ocally, `f`ailed or `u`nknown; `!` before the letter makes it another
+/// attempt of the session's last write. `@1` goes on with another server on the next timeline, `X` is a fault. Readings name
+/// the keys they found, those of one reading parted by blanks.
+#[track_caller]
+fn check(writes: &str, readings: &[&str], expected: &str) {
+    check_with(writes, readings, |_| {}, expected);
+}
+
+#[track_caller]
+fn check_with(writes: &str, readings: &[&str], change: impl FnOnce(&mut Told), expected: &str) {
+    let mut told = Told::of(writes, readings);
+    change(&mut told);
+    assert_eq!(shown(&told.judge()), expected, "{writes} | {readings:?}");
+}
+
+/// What Jepsen's `set` and `set-full` are tested with, in our words: attempts, acknowledgements and a last read. Where it
+/// takes a refused element that is there for a recovered one, we do not; where it never counts an element twice, we do.
+#[test]
+fn a_set() {
+    check("", &[], "Unknown; not read");
+    check("0a", &[], "Unknown; not read, younger 1");
+    check("0u", &[], "Unknown; not read");
+    check("", &[""], "Kept");
+    check("0a", &["0/0"], "Kept");
+    check("0a 0a 1a", &["0/0 0/1 1/0"], "Kept");
+    check("0a", &[""], "Broken lost 1 0/0");
+    check("0a 1a 2a", &["0/0 2/0"], "Broken lost 1 1/0");
+    check("0u", &[""], "Kept");
+    check("0u", &["0/0"], "Kept");
+    check("0f", &[""], "Kept");
+    check("0f", &["0/0"], "Broken false failure 1 0/0");
+    check("0a", &["0/0 0/1"], "Broken phantom 1 0/1");
+    check("0a", &["0/0 9/0"], "Broken phantom 1 9/0");
+    check("", &["0/0"], "Broken phantom 1 0/0");
+    check("0a", &["0/0 0/0"], "Broken duplicate 1 0/0");
+    check("0a", &["0/0 0/0 0/0"], "Broken duplicate 1 0/0");
+    // Everything at once, as its pathological case.
+    check("0u 1a 2a", &["2/0 2/0 3/0"], "Broken lost 1 1/0, phantom 1 3/0, duplicate 1 2/0");
+    // It was there, and is not any more; it was not, and is again.
+    check("0a", &["0/0", ""], "Broken lost 1 0/0, flicker 1 0/0");
+    check("0a", &["", "0/0"], "Broken flicker 1 0/0");
+    check("0a", &["0/0", "", "0/0"], "Broken flicker 2 0/0 0/0");
+    check("0u", &["0/0", ""], "Broken flicker 1 0/0");
+    check("0u", &["", "0/0"], "Kept");
+    check("0a", &["0/0", "0/0", "0/0"], "Kept");
+}
+
+#[test]
+fn attempts_of_one_write() {
+    check("0u 0!a", &["0/0"], "Kept");
+    check("0f 0!a", &["0/0"], "Kept");
+    check("0f 0!f", &["0/0"], "Broken false failure 1 0/0");
+    check("0f 0!u", &["0/0"], "Kept");
+    check("0u 0!f", &["0/0"], "Kept");
+    check("0u 0!a", &[""], "Broken lost 1 0/0");
+    check("0a 0!u", &[""], "Broken lost 1 0/0");
+    check("0u 0!a 0a", &["0/0 0/0 0/1"], "Kept duplicate by retry 1 0/0");
+    check("0u 0a", &["0/0 0/1 0/1"], "Broken duplicate 1 0/1");
+    check("0l", &["0/0"], "Kept");
+    check("0l", &[""], "Kept lost locally 1 0/0");
+    check("0l 0!a", &[""], "Broken lost 1 0/0");
+    check("0a 0!l", &[""], "Broken lost 1 0/0");
+}
+
+#[test]
+fn a_session_is_a_prefix() {
+    check("0a 0a 0a", &["0/0 0/2"], "Broken lost 1 0/1, hole 1 0/1");
+    check("0a 0u", &["0/1"], "Broken lost 1 0/0, hole 1 0/0");
+    check("0a 0a 0a 0a", &["0/3"], "Broken lost 3 0/0 0/1 0/2, hole 3 0/0 0/1 0/2");
+    check("0a 1a", &["1/0"], "Broken lost 1 0/0");
+    check("0u 0a", &["0/1"], "Kept");
+    check("0f 0a", &["0/1"], "Kept");
+    // What the next server has says nothing of the one before.
+    check("0a 0a @1 0a", &["0/0 0/2"], "Broken lost 1 0/1");
+    check("0a 0a @1 0!a", &["0/1"], "Broken lost 1 0/0");
+}
+
+#[test]
+fn promises() {
+    let set = |promise: Promise| {
+        move |told: &mut Told| told.history.promised.iter_mut().for_each(|it| it.promise = promise.clone())
+    };
+    let some = || replication::parse("ANY 1 (a,b)").expect("well-formed").expect("some");
+    let check_under = |promise: Promise, writes, readings: &[&str], expected| {
+        check_with(writes, readings, set(promise), expected);
+    };
+    let asynchronous = "Kept lost unpromised 2 0/1 1/0; point 2 of 2 sessions, run 1";
+    check_under(Promise::Local, "0a 0a 1a", &["0/0"], asynchronous);
+    check_under(Promise::None, "0a 0a 1a", &["0/0"], asynchronous);
+    check_under(Promise::RemoteWrite(some()), "0a 0a 1a", &["0/0"], asynchronous);
+    check_under(Promise::Flush(some()), "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
+    check_under(Promise::Apply(some()), "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
+    // On this server's disk, in its log's order: a hole is one whoever follows. In memory only, it is not.
+    check_under(
+        Promise::Local,
+        "0a 0a",
+        &["0/1"],
+        "Broken hole 1 0/0, lost unpromised 1 0/0; point 1 of 1 sessions, run 1",
+    );
+    check_under(Promise::None, "0a 0a", &["0/1"], "Kept lost unpromised 1 0/0; point 1 of 1 sessions, run 1");
+}
+
+#[test]
+fn promises_that_change() {
+    let change = |at: u64| {
+        move |told: &mut Told| {
+            let mut weaker = told.history.promised[0].clone();
+            (weaker.at, weaker.promise) = (Nanos::from_millis(at), Promise::Local);
+            told.history.promised.insert(1, weaker);
+        }
+    };
+    // The write is over at 11 ms. A second on either side of it counts.
+    let ambiguous = "Unknown lost while the promise changed 1 0/0; while promise changed";
+    check_with("0a", &[""], change(1), ambiguous);
+    check_with("0a", &[""], change(1011), ambiguous);
+    check_with("0a", &[""], change(1012), "Broken lost 1 0/0");
+    let late = |told: &mut Told| {
+        told.history.readings[0].began += Nanos::from_secs(10);
+        for it in &mut told.entries {
+            if let Entry::Ended(it) = it {
+                it.invoked += Nanos::from_secs(10);
+                it.ended += Nanos::from_secs(10);
+            }
+        }
+    };
+    let both = |at| {
+        move |told: &mut Told| {
+            change(at)(told);
+            late(told);
+        }
+    };
+    check_with("0a", &[""], both(9011), ambiguous);
+    check_with("0a", &[""], both(9010), "Kept lost unpromised 1 0/0; point 1 of 1 sessions, run 1");
+    let unasked = |told: &mut Told| told.history.promised.clear();
+    check_with(
+        "0a",
+        &[""],
+        unasked,
+        "Unknown lost while the promise changed 1 0/0; promise unknown 1, while promise changed",
+    );
+    check_with("0a", &["0/0"], unasked, "Kept");
+    // Another server's promise is not this one's; where nobody knows the server, each may have been it.
+    let other = |told: &mut Told| told.history.promised[1].promise = Promise::Local;
+    check_with("0a", &[""], other, "Broken lost 1 0/0");
+    let behind = |told: &mut Told| {
+        other(told);
+        told.forget_servers();
+    };
+    check_with("0a", &[""], behind, ambiguous);
+}
+
+#[test]
+fn who_is_primary() {
+    check("0a X @1 0a", &["0/0 0/1"], "Kept; 1 failovers, outage 30 ms");
+    check("0a X 0a", &["0/0 0/1"], "Unknown; 0 failovers, outage 20 ms; fault unseen 0");
+    check("0a X @1", &["0/0"], "Unknown; 0 failovers; fault unseen 0, silent after 0");
+    // The old one goes on after the new one began.
+    check("0a @1 1a @0 0a", &["0/0 0/1 1/0"], "Broken split brain 1 0/1");
+    check("0a @1 1a @0 0u", &["0/0 1/0"], "Kept");
+    check("0a @1 1a @0 0l", &["0/0 1/0"], "Kept lost locally 1 0/1");
+    check("0a @1 1a 1a", &["0/0 1/0 1/1"], "Kept");
+    // A reading that cannot be believed is none.
+    let standby = |told: &mut Told| told.history.readings[0].in_recovery = true;
+    check_with("0a", &["", "0/0"], standby, "Unknown; from standby 0");
+    check_with("0a", &[""], standby, "Unknown; from standby 0, not read, younger 1");
+    let old = |told: &mut Told| told.history.readings[0].server = told.server(0);
+    check_with("0a @1 0a", &["0/0", "0/0 0/1"], old, "Unknown; from old timeline 0");
+    let elsewhere = |told: &mut Told| told.history.readings[0].server.system = 7;
+    check_with("0a", &["", "0/0"], elsewhere, "Unknown; from elsewhere 0");
+    let sampled = |before: bool, after: bool| {
+        move |told: &mut Told| {
+            let reading = &told.history.readings[0];
+            let (server, began) = (reading.server.clone(), reading.began);
+            let sample = |at, in_recovery| Sample { at, server: server.clone(), in_recovery };
+            told.history.samples = vec![sample(began - Nanos(1), before), sample(began + Nanos(1), after)];
+        }
+    };
+    check_with("0a", &[""], sampled(true, true), "Unknown; from standby 0, not read, younger 1");
+    check_with("0a", &["0/0"], sampled(true, false), "Kept");
+    check_with("0a", &["0/0"], sampled(false, true), "Kept");
+    let recovering = |from: u64, to: u64| {
+        move |told: &mut Told| {
+            let server = told.server(0);
+            let sample = |at| Sample { at: Nanos(at), server: server.clone(), in_recovery: true };
+            told.history.samples = vec![sample(from), sample(to)];
+        }
+    };
+    // The write lasts from 10 to 11 ms.
+    check_with("0a", &["0/0"], recovering(9_999_999, 11_000_001), "Unknown; standby acknowledged");
+    check_with("0a", &["0/0"], recovering(10_000_000, 12_000_000), "Kept");
+    check_with("0a", &["0/0"], recovering(9_000_000, 11_000_000), "Kept");
+    let several = |told: &mut Told| told.rename(1, |it| it.system = 9);
+    check_with("0a @1 0a", &["0/0 0/1"], several, "Unknown; several systems");
+}
+
+#[test]
+fn ledgers_that_are_not_whole() {
+    let end = |end: LedgerEnd| move |told: &mut Told| told.history.end = Some(end);
+    check_with("0a", &["0/0"], end(LedgerEnd::Open), "Unknown; open");
+    check_with("0a", &[""], end(LedgerEnd::Open), "Broken lost 1 0/0; open");
+    check_with("0a", &["0/0"], end(LedgerEnd::Torn { bytes: 7 }), "Unknown; torn 7");
+    check_with("0a", &["0/0"], |told| told.history.end = None, "Unknown; open");
+    // What is there beyond the last outcome may have been sent; beyond what was reserved, it was not.
+    check_with("0a", &["0/0 0/1"], end(LedgerEnd::Open), "Unknown; open");
+    check_with("0a", &["0/0 0/1024"], end(LedgerEnd::Open), "Broken phantom 1 0/1024; open");
+    let without = |sequence: u64| {
+        move |told: &mut Told| {
+            told.entries.retain(|it| !matches!(it, Entry::Ended(it) if it.key.sequence == sequence));
+        }
+    };
+    check_with("0a 0a 0a", &["0/0 0/1 0/2"], without(1), "Unknown; gaps 1");
+    check_with("0a 0a 0a", &["0/0 0/1 0/2"], without(0), "Unknown; gaps 1");
+    let twisted = |change: fn(&mut Attempt)| {
+        move |told: &mut Told| {
+            let last = told.entries.iter_mut().rev().find_map(|it| match it {
+                Entry::Ended(it) => Some(it),
+                _ => None,
+            });
+            change(last.expect("there is one"));
+        }
+    };
+    let contradicts = "Unknown; contradictions 1";
+    check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.ended = Nanos(0)), contradicts);
+    check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.number = 0), contradicts);
+    check_with("0a 0!a", &["0/0"], twisted(|it| it.number = 1), contradicts);
+    check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.server = Some(ServerId(5))), contradicts);
+    check_with("0a 0a 0a", &["0/0 0/1"], twisted(|it| it.key.sequence = 0), contradicts);
+    let unreserved = |told: &mut Told| told.entries.retain(|it| !matches!(it, Entry::Reserved { .. }));
+    check_with("0a", &["0/0"], unreserved, contradicts);
+    let renamed = |told: &mut Told| {
+        let other = Server { system: 3, ..told.server(0) };
+        told.entries.push(Entry::Server(ServerId(0), other));
+    };
+    check_with("0a", &["0/0"], renamed, contradicts);
+}
+
+#[test]
+fn readings_before_a_write_say_nothing_of_it() {
+    let early = |at: u64| move |told: &mut Told| told.history.readings[0].began = Nanos(at);
+    // The write ends at 11 ms.
+    check_with("0a", &[""], early(10_999_999), "Unknown; younger 1");
+    check_with("0l", &[""], early(10_999_999), "Unknown; younger 1");
+    check_with("0a", &[""], early(11_000_000), "Broken lost 1 0/0");
+    check_with("0a", &["", "0/0"], early(10_999_999), "Kept");
+}
+
+#[test]
+fn a_control_that_lost_nothing_proves_nothing() {
+    let control =
+        |lost: Option<u64>| move |told: &mut Told| told.history.control = lost.map(|lost| Control { lost });
+    check_with("0a", &["0/0"], control(None), "Unknown; no control");
+    check_with("0a", &["0/0"], control(Some(0)), "Unknown; control lost nothing");
+    check_with("0a", &["0/0"], control(Some(1)), "Kept");
+    check_with("0a", &[""], control(None), "Broken lost 1 0/0; no control");
+}
+
+#[test]
+fn rows_that_are_not_ours() {
+    let forge = |told: &mut Told| {
+        let key = Key { session: 0, sequence: 0 };
+        told.history.readings[0].rows.add(key, false);
+    };
+    check_with("0a", &["0/0"], forge, "Broken phantom 1 0/0");
+    check_with("0a", &[""], forge, "Broken lost 1 0/0, phantom 1 0/0");
+    check_with("0a", &["0/0 5/7"], forge, "Broken phantom 2 0/0 5/7");
+    let far = Key { session: 0, sequence: u64::MAX };
+    check_with(
+        "0a",
+        &["0/0"],
+        |told| told.history.readings[0].rows.add(far, true),
+        "Broken phantom 1 0/18446744073709551615",
+    );
+}
+
+#[test]
+fn promotions() {
+    let promote = |promoted: &'static str| {
+        move |told: &mut Told| {
+            let answer = |name: &str, received| Answer {
+                name: name.to_owned(),
+                received: Some(received),
+                synchronous: true,
+            };
+            told.history.promotions = vec![Promotion {
+                at: Nanos(0),
+                promoted: promoted.to_owned(),
+                standbys: replication::parse("ANY 1 (a,b)").expect("well-formed"),
+                answers: vec![answer("a", 9), answer("b", 5)],
+            }];
+        }
+    };
+    check_with("0a", &["0/0"], promote("a"), "Kept");
+    check_with("0a", &["0/0"], promote("b"), "Broken wrong promotion 1");
+}
+
+#[test]
+fn recovery_points() {
+    let asynchronous =
+        |told: &mut Told| told.history.promised.iter_mut().for_each(|it| it.promise = Promise::Local);
+    // Writes end at 11, 21, 31 and 51 ms, the fault is at 40 ms.
+    check_with(
+        "0a 0a 1a X @1 0a",
+        &["0/0 0/2"],
+        asynchronous,
+        "Kept lost unpromised 2 0/1 1/0; point 2 of 2 sessions, run 1, -19000000..-9000000; 1 failovers, outage 30 ms",
+    );
+    check_with(
+        "0a 0a 0a 0a X @1 1a",
+        &["0/0 1/0"],
+        asynchronous,
+        "Kept lost unpromised 3 0/1 0/2 0/3; point 3 of 1 sessions, run 3, -29000000..-9000000; 1 failovers, outage 30 ms",
+    );
+    check_with(
+        "0a 0a @1 0a 0a X 1a",
+        &["0/1 0/2 1/0"],
+        asynchronous,
+        "Broken hole 1 0/0, lost unpromised 2 0/0 0/3; point 2 of 1 sessions, run 1, -49000000..-9000000; 0 failovers, outage 20 ms; fault unseen 0",
+    );
+}
+
+#[test]
+fn outages() {
+    // Two faults, each with the longest gap of its own.
+    check(
+        "0a X @1 1a 1a X @2 1f 1f 1f 0a",
+        &["0/0 1/0 1/1 0/1"],
+        "Kept; 2 failovers, outage 30 ms, outage 60 ms",
+    );
+}
+
+#[test]
+fn bounds() {
+    for (failovers, expected) in [(0, 1.0), (1, 0.95), (10, 0.2589), (59, 0.0495), (298, 0.01)] {
+        assert!((bound(failovers) - expected).abs() < 5e-5, "{failovers}: {}", bound(failovers));
+    }
+}
+
+#[test]
+fn counts() {
+    let mut told = Told::of("0a 0l 0f 0u 1u 1f 1!f", &["0/0 0/1 0/3"]);
+    let misrouted = Outcome::Failed(model::Code::SqlState(*b"25006"));
+    if let Some(Entry::Ended(it)) = told.entries.iter_mut().rfind(|it| matches!(it, Entry::Ended(_))) {
+        it.outcome = misrouted;
+    }
+    let counts = told.judge().counts;
+    let expected = Counts {
+        acknowledged: 1,
+        local: 1,
+        failed: 2,
+        unknown: 2,
+        unknown_present: 1,
+        untold: 1024 - 4 + 1024 - 2,
+        misrouted: 1,
+    };
+    assert_eq!(counts, expected);
+}
+
+#[test]
+fn a_wall_clock_that_was_set_changes_nothing_else() {
+    let clocks = |steps: &'static [(u64, u64)]| {
+        move |told: &mut Told| {
+            let clock = |&(at, wall): &(u64, u64)| Entry::Clock {
+                at: Nanos::from_millis(at),
+                wall_us: 1_000_000_000_000 + wall * 1000,
+            };
+            told.entries.extend(steps.iter().map(clock));
+        }
+    };
+    check_with("0a", &["0/0"], clocks(&[(0, 5), (1000, 1005), (2000, 2400)]), "Kept");
+    check_with("0a", &["0/0"], clocks(&[(0, 0), (1000, 1501)]), "Kept; clock 501000");
+    check_with(
+        "0a",
+        &["0/0"],
+        clocks(&[(3_600_000, 3_600_000), (3_601_000, 1000)]),
+        "Kept; clock -3600000000",
+    );
+}

@@ -1,0 +1,91 @@
+//! What do standbys owe, and which of them may become primary?
+//!
+//! Source: PostgreSQL manual, `synchronous_standby_names`; `syncrep.c` and `walsender.c` of version 15.
+
+mod names;
+
+use model::durability::{Answer, Choice, Promise, Promotion, Standbys};
+pub use names::{BadNames, parse};
+
+/// `sync_state` of `pg_stat_replication`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SyncState {
+    Async,
+    /// Takes the place of a synchronous one that goes.
+    Potential,
+    Sync,
+    Quorum,
+}
+
+/// What a commit waits for under these settings; `None` for a `synchronous_commit` that is none.
+pub fn promise(synchronous_commit: &str, standbys: Option<&Standbys>) -> Option<Promise> {
+    // All that a boolean may be called is accepted beside the words; config.sgml, guc.c.
+    let with = |promise: fn(Standbys) -> Promise| standbys.cloned().map_or(Promise::Local, promise);
+    Some(match synchronous_commit {
+        "off" | "false" | "no" | "0" => Promise::None,
+        "local" => Promise::Local,
+        "remote_write" => with(Promise::RemoteWrite),
+        "on" | "true" | "yes" | "1" => with(Promise::Flush),
+        "remote_apply" => with(Promise::Apply),
+        _ => return None,
+    })
+}
+
+/// `sync_priority` and `sync_state` that the primary will show for standbys that stream, named in the order of its array of
+/// WAL senders: among equals the first of them wins.
+pub fn sync_states(standbys: Option<&Standbys>, streaming: &[&str]) -> Vec<(u32, SyncState)> {
+    let Some(standbys) = standbys else { return vec![(0, SyncState::Async); streaming.len()] };
+    let priorities: Vec<u32> = streaming.iter().map(|it| priority(standbys, it)).collect();
+    let before = |of: usize| {
+        let mine = (priorities[of], of);
+        priorities.iter().enumerate().filter(|&(i, &it)| it > 0 && (it, i) < mine).count()
+    };
+    let state = |(i, &priority): (usize, &u32)| match (priority, standbys.choice) {
+        (0, _) => (0, SyncState::Async),
+        (_, Choice::Any) => (1, SyncState::Quorum),
+        (it, Choice::First) if before(i) < standbys.count as usize => (it, SyncState::Sync),
+        (it, Choice::First) => (it, SyncState::Potential),
+    };
+    priorities.iter().enumerate().map(state).collect()
+}
+
+/// Whether the promoted standby was sure to have all that had been promised to outlive the primary.
+///
+/// Without synchronous standbys nothing was promised; the one that has most is right then.
+pub fn is_safe(promotion: &Promotion) -> bool {
+    let received = |name: &str| {
+        promotion
+            .answers
+            .iter()
+            .filter(|it| it.name.eq_ignore_ascii_case(name))
+            .filter_map(|it| it.received)
+            .max()
+    };
+    let Some(promoted) = received(&promotion.promoted) else { return false };
+    let answered = || promotion.answers.iter().filter_map(|it| Some((it, it.received?)));
+    match &promotion.standbys {
+        None => answered().all(|(_, it)| it <= promoted),
+        // Each of those that were synchronous has everything.
+        Some(it) if it.choice == Choice::First => {
+            answered().any(|(answer, received)| answer.synchronous && received <= promoted)
+        }
+        // What was acknowledged is on some `count` of them. Among so many answers there is one of these.
+        Some(it) => {
+            let is_member = |answer: &Answer| priority(it, &answer.name) > 0;
+            let members = promotion.answers.iter().filter(|answer| is_member(answer)).count();
+            let named = if it.names.iter().any(|name| name == "*") { 0 } else { it.names.len() };
+            let needed = members.max(named) + 1 - (it.count as usize).min(members.max(named));
+            let mut compared = answered().filter(|(answer, _)| is_member(answer)).map(|(_, it)| it);
+            compared.clone().count() >= needed && compared.all(|it| it <= promoted)
+        }
+    }
+}
+
+/// Its place in the list, from 1; 0 when it is not meant.
+fn priority(standbys: &Standbys, name: &str) -> u32 {
+    let place = standbys.names.iter().position(|it| it == "*" || it.eq_ignore_ascii_case(name));
+    place.map_or(0, |it| it as u32 + 1)
+}
+
+#[cfg(test)]
+mod tests;

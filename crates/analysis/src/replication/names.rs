@@ -1,0 +1,180 @@
+//! What does `synchronous_standby_names` say?
+//!
+//! ```text
+//! a, b          FIRST 1 (a, b)
+//! 2 (a, b)      FIRST 2 (a, b)
+//! ANY 1 (*)     any one of all that stream
+//! ```
+
+use model::durability::{Choice, Standbys};
+use std::fmt;
+
+/// Why PostgreSQL would refuse the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadNames {
+    /// Something else was expected at this byte.
+    Syntax { at: usize },
+    /// A quote that is not closed.
+    Unterminated { at: usize },
+    /// Not even one standby would have to answer.
+    Zero,
+}
+
+impl fmt::Display for BadNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BadNames::Syntax { at } => write!(f, "syntax error at byte {at}"),
+            BadNames::Unterminated { at } => write!(f, "the quote at byte {at} is not closed"),
+            BadNames::Zero => write!(f, "the number of synchronous standbys must be greater than zero"),
+        }
+    }
+}
+
+impl std::error::Error for BadNames {}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Name(String),
+    Number(String),
+    Any,
+    First,
+    Comma,
+    Open,
+    Close,
+}
+
+/// Reads it as PostgreSQL does. The empty text asks for no synchronous standby; one of blanks is refused, as there.
+pub fn parse(text: &str) -> Result<Option<Standbys>, BadNames> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let tokens = tokens(text)?;
+    let mut rest = Rest { tokens: &tokens, end: text.len() };
+    let keyword = match rest.peek() {
+        Some(Token::Any) => Some(Choice::Any),
+        Some(Token::First) => Some(Choice::First),
+        _ => None,
+    };
+    if keyword.is_some() {
+        rest.next();
+    }
+    let counted =
+        keyword.is_some() || matches!(tokens.as_slice(), [(_, Token::Number(_)), (_, Token::Open), ..]);
+    let count = if counted { rest.number()? } else { 1 };
+    if counted {
+        rest.expect(&Token::Open)?;
+    }
+    let mut names = vec![rest.name()?];
+    while rest.peek() == Some(&Token::Comma) {
+        rest.next();
+        names.push(rest.name()?);
+    }
+    if counted {
+        rest.expect(&Token::Close)?;
+    }
+    match rest.tokens.first() {
+        Some((at, _)) => Err(BadNames::Syntax { at: *at }),
+        None if count == 0 => Err(BadNames::Zero),
+        None => Ok(Some(Standbys { choice: keyword.unwrap_or(Choice::First), count, names })),
+    }
+}
+
+/// What is still to be read.
+struct Rest<'a> {
+    tokens: &'a [(usize, Token)],
+    end: usize,
+}
+
+impl<'a> Rest<'a> {
+    fn peek(&self) -> Option<&'a Token> {
+        self.tokens.first().map(|it| &it.1)
+    }
+
+    fn next(&mut self) -> Option<&'a Token> {
+        let (first, rest) = self.tokens.split_first()?;
+        self.tokens = rest;
+        Some(&first.1)
+    }
+
+    fn wrong<T>(&self) -> Result<T, BadNames> {
+        Err(BadNames::Syntax { at: self.tokens.first().map_or(self.end, |it| it.0) })
+    }
+
+    fn expect(&mut self, token: &Token) -> Result<(), BadNames> {
+        if self.peek() != Some(token) {
+            return self.wrong();
+        }
+        self.next();
+        Ok(())
+    }
+
+    /// A name may consist of digits.
+    fn name(&mut self) -> Result<String, BadNames> {
+        let Some(Token::Name(it) | Token::Number(it)) = self.peek() else { return self.wrong() };
+        self.next();
+        Ok(it.clone())
+    }
+
+    fn number(&mut self) -> Result<u32, BadNames> {
+        let Some(Token::Number(it)) = self.peek() else { return self.wrong() };
+        let Ok(number) = it.parse() else { return self.wrong() };
+        self.next();
+        Ok(number)
+    }
+}
+
+/// `syncrep_scanner.l`.
+fn tokens(text: &str) -> Result<Vec<(usize, Token)>, BadNames> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = text.as_bytes().get(at) {
+        let rest = &text[at..];
+        let (length, token) = match byte {
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => {
+                at += 1;
+                continue;
+            }
+            b',' => (1, Token::Comma),
+            b'(' => (1, Token::Open),
+            b')' => (1, Token::Close),
+            b'*' => (1, Token::Name("*".to_owned())),
+            b'"' => quoted(rest).ok_or(BadNames::Unterminated { at })?,
+            b'0'..=b'9' => {
+                let length = rest.bytes().take_while(u8::is_ascii_digit).count();
+                (length, Token::Number(rest[..length].to_owned()))
+            }
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' | 0x80.. => {
+                let continues =
+                    |it: &u8| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'$') || *it >= 0x80;
+                let length = rest.bytes().take_while(continues).count();
+                let word = &rest[..length];
+                let token = match () {
+                    () if word.eq_ignore_ascii_case("any") => Token::Any,
+                    () if word.eq_ignore_ascii_case("first") => Token::First,
+                    () => Token::Name(word.to_owned()),
+                };
+                (length, token)
+            }
+            _ => return Err(BadNames::Syntax { at }),
+        };
+        tokens.push((at, token));
+        at += length;
+    }
+    Ok(tokens)
+}
+
+/// The name in quotes at the beginning of `text`, and how long it is there; two quotes within stand for one.
+fn quoted(text: &str) -> Option<(usize, Token)> {
+    let mut name = String::new();
+    let mut rest = &text[1..];
+    loop {
+        let end = rest.find('"')?;
+        name.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        if !rest.starts_with('"') {
+            return Some((text.len() - rest.len(), Token::Name(name)));
+        }
+        name.push('"');
+        rest = &rest[1..];
+    }
+}
