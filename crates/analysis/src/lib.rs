@@ -12,9 +12,11 @@ pub mod finding;
 #[cfg(test)]
 mod fixture;
 pub mod history;
+pub mod little;
 pub mod live;
 pub mod matrix;
 pub mod objective;
+pub mod plateau;
 mod progress;
 pub mod reach;
 pub mod repeats;
@@ -22,11 +24,14 @@ pub mod replication;
 pub mod rule;
 pub mod search;
 pub mod setting;
+pub mod slopes;
+pub mod soak;
 pub mod steady;
 pub mod strategy;
 mod summary;
 mod tally;
 pub mod totals;
+pub mod usl;
 mod validity;
 
 pub use aggregate::Aggregates;

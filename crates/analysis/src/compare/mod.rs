@@ -16,7 +16,7 @@ mod blocks;
 mod condition;
 mod differ;
 mod ranks;
-mod student;
+pub(crate) mod student;
 #[cfg(test)]
 pub(crate) mod tests;
 mod trial;

@@ -1,0 +1,216 @@
+//! What changed while a level was held for long?
+//!
+//! A long trial is cut into [`STRETCHES`]; each has one value of everything that may leak or drift: the median of what was
+//! sampled in it, a quantile of its merged histograms, its rate. What those values do is decided by [`trend`].
+
+mod course;
+#[cfg(test)]
+mod planted;
+
+pub use course::trend;
+
+use crate::finding::samples;
+use model::search::{Endurance, Held, Stage, Trend, Trended};
+use model::{Gathered, Nanos, Sample, Second};
+
+/// Resident memory: what a node asked for, without the page cache.
+const PROCESS_MEMORY: &str = "process_memory";
+/// Page cache included: only where the other is not known.
+const GROUP_MEMORY: &str = "cgroup_memory";
+const DEAD_ROWS: &str = "pg_dead_rows";
+
+/// The series that this is read from.
+pub const SERIES: [&str; 4] = [PROCESS_MEMORY, GROUP_MEMORY, samples::PG_USED, DEAD_ROWS];
+
+/// Values of each series: enough for an interval where neighbours are alike, few enough for hours.
+pub const STRETCHES: u64 = 120;
+const SECOND: Nanos = Nanos::from_secs(1);
+
+/// A long trial, second by second.
+#[derive(Debug)]
+pub struct Soaking {
+    stretch: Nanos,
+    lasting: Nanos,
+    load: Load,
+    lines: Vec<Line>,
+}
+
+impl Soaking {
+    /// `lasting`: the window.
+    pub fn new(lasting: Nanos) -> Soaking {
+        // Whole seconds, which is what they are asked for in.
+        let seconds = lasting.0.div_ceil(STRETCHES * SECOND.0).max(1);
+        let stretch = Nanos::from_secs(seconds);
+        Soaking { stretch, lasting, load: Load::default(), lines: Vec::new() }
+    }
+
+    /// In the order of time.
+    pub fn second(&mut self, it: &Second) {
+        let number = it.second * SECOND.0 / self.stretch.0;
+        if self.load.number != number {
+            self.load.close(self.stretch);
+            self.load.number = number;
+        }
+        self.load.push(it);
+    }
+
+    /// In the order of time by node and series.
+    pub fn samples(&mut self, all: &[Sample]) {
+        let within = |it: &&Sample| it.at > Nanos::ZERO && it.at <= self.lasting;
+        for it in all.iter().filter(within) {
+            let Some(place) = SERIES.iter().position(|series| it.series == *series) else { continue };
+            let known = self.lines.iter().position(|line| line.is(place, it));
+            let known = known.unwrap_or_else(|| {
+                self.lines.push(Line::new(place, it));
+                self.lines.len() - 1
+            });
+            self.lines[known].push(it.at, it.value, self.stretch);
+        }
+    }
+
+    /// What each of them did: response times and throughput first, then nodes and tables as they were first seen.
+    pub fn trends(mut self) -> Vec<Trend> {
+        self.load.close(self.stretch);
+        let Load { median, p99, rate, .. } = self.load;
+        let load = [(Trended::Median, median), (Trended::P99, p99), (Trended::Throughput, rate)];
+        let has_own = |node: &str| {
+            let own = self.lines.iter().filter(|it| SERIES[it.series] == PROCESS_MEMORY);
+            own.clone().any(|it| it.node == node)
+        };
+        let whose: Vec<bool> =
+            self.lines.iter().map(|it| SERIES[it.series] != GROUP_MEMORY || !has_own(&it.node)).collect();
+        let lines = self.lines.into_iter().zip(whose).filter(|it| it.1).map(|(mut it, _)| {
+            it.close(self.stretch);
+            (it.what, it.points)
+        });
+        let all = load.into_iter().chain(lines).filter(|it| !it.1.is_empty());
+        all.map(|(what, points)| trend(what, &points)).collect()
+    }
+}
+
+/// A level that was held; `maximum` in the unit of the level.
+pub fn endurance(
+    cell: usize,
+    stage: Stage,
+    level: f64,
+    maximum: Option<f64>,
+    lasting: Nanos,
+    outcome: Held,
+    trends: Vec<Trend>,
+) -> Endurance {
+    let of_maximum = maximum.filter(|it| *it > 0.0).map(|it| level / it);
+    Endurance { cell, stage, level, of_maximum, lasting, outcome, trends }
+}
+
+/// Hours since the window began, of the middle of a stretch.
+fn hours(number: u64, stretch: Nanos) -> f64 {
+    (number as f64 + 0.5) * stretch.as_secs_f64() / 3600.0
+}
+
+#[derive(Debug, Default)]
+struct Load {
+    /// The stretch that is open.
+    number: u64,
+    response: Gathered,
+    ended: u64,
+    seconds: f64,
+    /// Hours, and seconds or transactions per second.
+    median: Vec<(f64, f64)>,
+    p99: Vec<(f64, f64)>,
+    rate: Vec<(f64, f64)>,
+}
+
+impl Load {
+    fn push(&mut self, it: &Second) {
+        self.seconds += (it.to - it.from).as_secs_f64();
+        for it in &it.operations {
+            self.ended += it.ok - it.late;
+            self.response.add(&it.response);
+        }
+    }
+
+    /// Less than half a stretch is none.
+    fn close(&mut self, stretch: Nanos) {
+        let at = hours(self.number, stretch);
+        if self.seconds >= stretch.as_secs_f64() / 2.0 {
+            let quantile = |q| self.response.quantile(q).map(|it| (at, it.as_secs_f64()));
+            self.median.extend(quantile(0.5));
+            self.p99.extend(quantile(0.99));
+            self.rate.push((at, self.ended as f64 / self.seconds));
+        }
+        self.response.clear();
+        (self.ended, self.seconds) = (0, 0.0);
+    }
+}
+
+/// What was sampled of one thing.
+#[derive(Debug)]
+struct Line {
+    what: Trended,
+    /// Index into [`SERIES`].
+    series: usize,
+    node: String,
+    /// Of tables only.
+    label: Option<String>,
+    number: u64,
+    /// The last moment, and the sum over all labels that are one thing.
+    moment: Option<(Nanos, f64)>,
+    /// Of the moments of the open stretch.
+    values: Vec<f64>,
+    points: Vec<(f64, f64)>,
+}
+
+impl Line {
+    fn new(series: usize, it: &Sample) -> Line {
+        let (node, label) = (it.node.to_string(), it.label.to_string());
+        let of_table = SERIES[series] == DEAD_ROWS;
+        let what = match SERIES[series] {
+            DEAD_ROWS => Trended::DeadRows { table: label.clone() },
+            samples::PG_USED => Trended::Connections { node: node.clone() },
+            _ => Trended::Memory { node: node.clone() },
+        };
+        Line {
+            what,
+            series,
+            node,
+            label: of_table.then_some(label),
+            number: 0,
+            moment: None,
+            values: Vec::new(),
+            points: Vec::new(),
+        }
+    }
+
+    fn is(&self, series: usize, it: &Sample) -> bool {
+        self.series == series && self.node == it.node && self.label.as_ref().is_none_or(|of| *of == it.label)
+    }
+
+    fn push(&mut self, at: Nanos, value: f64, stretch: Nanos) {
+        match &mut self.moment {
+            Some((moment, sum)) if *moment == at => *sum += value,
+            _ => {
+                self.values.extend(self.moment.map(|it| it.1));
+                let number = at.0 / stretch.0;
+                if number != self.number {
+                    self.finish(stretch);
+                    self.number = number;
+                }
+                self.moment = Some((at, value));
+            }
+        }
+    }
+
+    fn close(&mut self, stretch: Nanos) {
+        self.values.extend(self.moment.take().map(|it| it.1));
+        self.finish(stretch);
+    }
+
+    fn finish(&mut self, stretch: Nanos) {
+        let median = crate::repeats::estimate(&self.values).map(|it| it.median);
+        self.points.extend(median.map(|it| (hours(self.number, stretch), it)));
+        self.values.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests;

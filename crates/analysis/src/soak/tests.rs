@@ -1,0 +1,96 @@
+use super::*;
+use model::search::Course;
+use model::{Latency, OperationSecond};
+
+fn sample(at: u64, node: &'static str, series: &'static str, label: &'static str, value: f64) -> Sample {
+    Sample { at: Nanos::from_secs(at), node: node.into(), series: series.into(), label: label.into(), value }
+}
+
+/// 2,000 transactions, one in fifty of `slow`.
+fn second(at: u64, slow: Nanos) -> Second {
+    let mut response = Latency::new();
+    (0..2000).for_each(|n| response.record(if n % 50 == 0 { slow } else { Nanos::from_millis(2) }));
+    let operation = OperationSecond { ok: 2003, late: 3, response: (&response).into(), ..Default::default() };
+    let (from, to) = (Nanos::from_secs(at), Nanos::from_secs(at + 1));
+    Second { second: at, from, to, operations: vec![operation], ..Second::default() }
+}
+
+fn trends(soaking: Soaking) -> Vec<(Trended, Course, f64, f64)> {
+    soaking.trends().into_iter().map(|it| (it.what, it.course, it.from, it.to)).collect()
+}
+
+/// Twenty minutes in stretches of ten seconds: p99 and the memory of a service grow, all else rests.
+#[test]
+fn a_trial_second_by_second() {
+    let mut soaking = Soaking::new(Nanos::from_secs(1200));
+    for at in 0..1200 {
+        soaking.second(&second(at, Nanos::from_micros(20_000 + 10 * at)));
+        let grown = at as f64 * 1e6;
+        soaking.samples(&[
+            sample(at + 1, "service", PROCESS_MEMORY, "", 1e9 + grown),
+            // It has memory of its own: the page cache beside it is not looked at.
+            sample(at + 1, "service", GROUP_MEMORY, "", 2e9 + grown),
+            sample(at + 1, "postgres", GROUP_MEMORY, "", 3e9),
+            // Two users, one node.
+            sample(at + 1, "postgres", samples::PG_USED, "one", 4.0),
+            sample(at + 1, "postgres", samples::PG_USED, "two", 6.0),
+            sample(at + 1, "postgres", "pg_deadlocks", "", grown),
+            sample(at + 1, "postgres", DEAD_ROWS, "", 100.0),
+        ]);
+    }
+    // Before and after the window.
+    soaking.samples(&[
+        sample(0, "postgres", DEAD_ROWS, "", 9e9),
+        sample(1300, "postgres", samples::PG_USED, "one", 900.0),
+    ]);
+    let found = trends(soaking);
+    let memory = |node: &str| Trended::Memory { node: node.to_owned() };
+    let connections = Trended::Connections { node: "postgres".to_owned() };
+    let dead = Trended::DeadRows { table: String::new() };
+    let expected = [
+        (Trended::Median, Course::Steady, 0.002, 0.002),
+        (Trended::P99, Course::Drift, 0.0212, 0.0319),
+        (Trended::Throughput, Course::Steady, 2000.0, 2000.0),
+        (memory("service"), Course::Leak, 1.12e9, 2.195e9),
+        (memory("postgres"), Course::Steady, 3e9, 3e9),
+        (connections, Course::Steady, 10.0, 10.0),
+        (dead, Course::Steady, 100.0, 100.0),
+    ];
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!((&found.0, found.1), (&expected.0, expected.1));
+        let near = |it: f64, expected: f64| (it / expected - 1.0).abs() < 0.01;
+        assert!(near(found.2, expected.2) && near(found.3, expected.3), "{found:?}");
+    }
+}
+
+#[test]
+fn too_short_to_tell() {
+    let mut soaking = Soaking::new(Nanos::from_secs(20));
+    (0..20).for_each(|at| soaking.second(&second(at, Nanos::from_millis(20 + at))));
+    let found = trends(soaking);
+    assert_eq!(found.iter().map(|it| it.1).collect::<Vec<_>>(), [Course::Unknown; 3]);
+    assert_eq!(trends(Soaking::new(Nanos::from_secs(20))), []);
+}
+
+/// A stretch of a quantile is the quantile of what was merged: the mean of the seconds' p99 would be 11 ms.
+#[test]
+fn quantiles_are_of_merged_histograms() {
+    let mut soaking = Soaking::new(Nanos::from_secs(1200));
+    for at in 0..1200 {
+        // Every other second is fast throughout.
+        soaking.second(&second(at, Nanos::from_millis(if at % 2 == 0 { 20 } else { 2 })));
+    }
+    let found = trends(soaking);
+    let p99 = found.iter().find(|it| it.0 == Trended::P99).expect("there are samples");
+    // One in a hundred is slow, and 99 % are not above 2 ms.
+    assert!((p99.2 - 0.002).abs() < 1e-5, "{p99:?}");
+}
+
+#[test]
+fn a_share_of_the_maximum() {
+    for (maximum, share) in [(Some(646.0), Some(34.0 / 646.0)), (None, None), (Some(0.0), None)] {
+        let it = endurance(0, Stage::Soak, 34.0, maximum, Nanos::from_secs(3600), Held::Yes, Vec::new());
+        assert_eq!(it.of_maximum, share);
+    }
+}
