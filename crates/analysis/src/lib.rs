@@ -3,6 +3,7 @@
 //! Pure functions from what was measured to facts with their evidence. No sentence is formed here, no clock is read.
 
 pub mod account;
+pub mod advice;
 mod aggregate;
 pub mod chart;
 pub mod compare;

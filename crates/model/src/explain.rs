@@ -36,6 +36,9 @@ pub struct Node {
     /// `Seq Scan`, `Sort`, …
     #[serde(rename = "Node Type")]
     pub kind: String,
+    /// Of `ModifyTable`: `Insert`, `Update`, `Delete`, `Merge`.
+    #[serde(rename = "Operation", skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
     #[serde(rename = "Schema", skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
     #[serde(rename = "Relation Name", skip_serializing_if = "Option::is_none")]

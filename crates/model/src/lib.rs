@@ -3,6 +3,7 @@
 //! Plain values: nothing here does I/O, decides, or forms a sentence.
 
 pub mod account;
+pub mod advice;
 pub mod chart;
 pub mod comparison;
 pub mod durability;

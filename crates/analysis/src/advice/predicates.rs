@@ -1,0 +1,195 @@
+//! Which columns does a condition of a plan compare with something else?
+//!
+//! PostgreSQL writes conditions out with every name resolved and every operation in parentheses; a parser of SQL reads
+//! them. What it cannot read is nobody's column.
+
+use sqlparser::ast::{AssignmentTarget, BinaryOperator, DataType, Expr, ObjectName, Statement};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::Token;
+
+/// A comparison that a b-tree can answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Predicate {
+    /// The relation's alias, if it is told.
+    pub relation: Option<String>,
+    pub column: String,
+    pub comparison: Comparison,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// With a value, with each of several, or with NULL.
+    Equal,
+    /// `<`, `<=`, `>`, `>=`.
+    Range,
+}
+
+/// Those that all have to hold: what is joined by AND. Others of the condition are left out.
+pub fn predicates(condition: &str) -> Vec<Predicate> {
+    let mut all = Vec::new();
+    if let Some(it) = expression(condition) {
+        conjuncts(&it, &mut all);
+    }
+    all
+}
+
+/// The column that a plan sorts by, and whether it descends: `b.name DESC`. `None` for expressions and special orders.
+pub fn sorted_by(key: &str) -> Option<(Option<String>, String, bool)> {
+    let (key, descending) = key.strip_suffix(" DESC").map_or((key, false), |it| (it, true));
+    let (relation, column) = column(&expression(key)?)?;
+    Some((relation, column, descending))
+}
+
+/// Columns that an UPDATE sets; `None` if it is none, or cannot be read. `sql` may have `?` in the place of values.
+pub fn set_by(sql: &str) -> Option<Vec<String>> {
+    let sql = sql.replace('?', "$0");
+    let mut all = Parser::parse_sql(&PostgreSqlDialect {}, &sql).ok()?;
+    let Statement::Update(it) = all.pop()? else { return None };
+    let last = |it: &ObjectName| Some(it.0.last()?.as_ident()?.value.clone());
+    let named = |it: &AssignmentTarget| match it {
+        AssignmentTarget::ColumnName(it) => last(it).into_iter().collect::<Vec<_>>(),
+        AssignmentTarget::Tuple(them) => them.iter().filter_map(last).collect(),
+    };
+    Some(it.assignments.iter().flat_map(|it| named(&it.target)).collect())
+}
+
+fn expression(text: &str) -> Option<Expr> {
+    let mut parser = Parser::new(&PostgreSqlDialect {}).try_with_sql(text).ok()?;
+    let it = parser.parse_expr().ok()?;
+    (parser.peek_token().token == Token::EOF).then_some(it)
+}
+
+fn conjuncts(it: &Expr, out: &mut Vec<Predicate>) {
+    match it {
+        Expr::Nested(it) => conjuncts(it, out),
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+            conjuncts(left, out);
+            conjuncts(right, out);
+        }
+        Expr::BinaryOp { left, op, right } => {
+            let comparison = match op {
+                BinaryOperator::Eq => Comparison::Equal,
+                BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq => {
+                    Comparison::Range
+                }
+                _ => return,
+            };
+            compared(left, right, comparison, out);
+            compared(right, left, comparison, out);
+        }
+        Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => {
+            compared(left, right, Comparison::Equal, out);
+        }
+        Expr::IsNull(it) => {
+            out.extend(column(it).map(|(relation, column)| Predicate {
+                relation,
+                column,
+                comparison: Comparison::Equal,
+            }));
+        }
+        _ => {}
+    }
+}
+
+/// A column beside something in which no column of its relation stands.
+fn compared(it: &Expr, with: &Expr, comparison: Comparison, out: &mut Vec<Predicate>) {
+    let Some((relation, column)) = column(it) else { return };
+    let own = |other: &(Option<String>, String)| other.0 == relation;
+    if !columns(with).iter().any(own) {
+        out.push(Predicate { relation, column, comparison });
+    }
+}
+
+/// A bare column, or one that is read as text: an index on `varchar` serves that too.
+fn column(it: &Expr) -> Option<(Option<String>, String)> {
+    match it {
+        Expr::Nested(it) => column(it),
+        Expr::Cast { expr, data_type: DataType::Text | DataType::Varchar(_), .. } => column(expr),
+        Expr::Identifier(it) => Some((None, it.value.clone())),
+        Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+            [.., relation, column] => Some((Some(relation.value.clone()), column.value.clone())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Every column in an expression.
+fn columns(it: &Expr) -> Vec<(Option<String>, String)> {
+    match it {
+        Expr::Nested(it) | Expr::Cast { expr: it, .. } | Expr::UnaryOp { expr: it, .. } => columns(it),
+        Expr::BinaryOp { left, right, .. } => [columns(left), columns(right)].concat(),
+        Expr::Function(it) => {
+            // Its arguments as they are written: which columns are among them matters, not how they are used.
+            let text = it.args.to_string();
+            let inside = text.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or("");
+            inside.split(", ").filter_map(expression).flat_map(|it| columns(&it)).collect()
+        }
+        other => column(other).into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions() {
+        let check = |condition: &str, expected: &str| {
+            let show = |it: Predicate| {
+                let relation = it.relation.map_or(String::new(), |it| it + ".");
+                let sign = if it.comparison == Comparison::Equal { '=' } else { '<' };
+                format!("{relation}{}{sign}", it.column)
+            };
+            let shown: Vec<String> = predicates(condition).into_iter().map(show).collect();
+            assert_eq!(shown.join(" "), expected, "{condition}");
+        };
+        check("(b.author = $0::text)", "b.author=");
+        check("((b.author = $0::text) AND (b.name = $0::text))", "b.author= b.name=");
+        check("((b.name = ANY ($0::text[])) AND ((lower(b.a) ~~ $0) OR (b.price >= $0)))", "b.name=");
+        check("((b.price >= $0) AND (b.price <= ($0)::bigint))", "b.price< b.price<");
+        check("($0 < \"B x\".\"User\")", "B x.User<");
+        check("((b.author)::text = ($0)::text)", "b.author=");
+        check("((b.price)::numeric = $0)", "");
+        check("(b.author IS NULL)", "b.author=");
+        check("(b.at > (now() - $0::interval))", "b.at<");
+        check("(b.a = (b.c + $0))", "");
+        check("(b.a = abs(b.c))", "");
+        check("(a.id = b.a_id)", "a.id= b.a_id=");
+        check("(b.name ~~ $0::text)", "");
+        check("(b.id <> $0)", "");
+        check("(b.id <> ALL ($0::bigint[]))", "");
+        check("(lower(b.name) = $0::text)", "");
+        check("(NOT (hashed SubPlan 1))", "");
+        check("", "");
+    }
+
+    #[test]
+    fn orders() {
+        let check = |key: &str, expected: Option<(&str, &str, bool)>| {
+            let shown = sorted_by(key);
+            let shown = shown.as_ref().map(|it| (it.0.as_deref().unwrap_or(""), it.1.as_str(), it.2));
+            assert_eq!(shown, expected, "{key}");
+        };
+        check("b.name", Some(("b", "name", false)));
+        check("b.name DESC", Some(("b", "name", true)));
+        check("name", Some(("", "name", false)));
+        check("lower(b.name)", None);
+        check("b.name DESC NULLS LAST", None);
+        check("(count(*)) DESC", None);
+    }
+
+    #[test]
+    fn columns_that_are_set() {
+        let check = |sql: &str, expected: Option<&[&str]>| {
+            let shown = set_by(sql);
+            let shown: Option<Vec<&str>> = shown.as_ref().map(|it| it.iter().map(String::as_str).collect());
+            assert_eq!(shown.as_deref(), expected, "{sql}");
+        };
+        check("update book.bookv2 b1_0 set price=? where b1_0.author=?", Some(&["price"]));
+        check("update t set (a, b) = (?, ?), c = c + ?", Some(&["a", "b", "c"]));
+        check("delete from t", None);
+        check("update t set…", None);
+    }
+}

@@ -1,0 +1,259 @@
+//! Advice on invented tables, with plans as PostgreSQL gives them.
+
+use super::*;
+use model::explain::{Column, Existing, Key, Node, Table};
+
+/// A million books; every author has five, every name two.
+fn books(indexes: &[&str]) -> Table {
+    let column = |name: &str, distinct| Column {
+        name: name.to_owned(),
+        distinct: Some(distinct),
+        correlation: Some(0.0),
+    };
+    let index = |columns: &&str| Existing {
+        name: format!("i_{columns}"),
+        columns: columns.split(' ').map(str::to_owned).collect(),
+        plain: true,
+    };
+    Table {
+        schema: "book".to_owned(),
+        name: "bookv2".to_owned(),
+        rows: 1e6,
+        bytes: 120 << 20,
+        columns: vec![
+            column("id", 1e6),
+            column("author", 2e5),
+            column("name", 5e5),
+            column("price", 49.0),
+            column("at", 9e5),
+        ],
+        indexes: indexes.iter().map(index).collect(),
+    }
+}
+
+fn scan(filter: Option<&str>, passed: f64) -> Node {
+    Node {
+        kind: "Seq Scan".to_owned(),
+        schema: Some("book".to_owned()),
+        table: Some("bookv2".to_owned()),
+        alias: Some("b".to_owned()),
+        filter: filter.map(str::to_owned),
+        cost: 20_000.0,
+        rows: passed,
+        actual_rows: Some(passed),
+        loops: Some(1.0),
+        ..Node::default()
+    }
+}
+
+fn over(kind: &str, below: Node) -> Node {
+    Node { kind: kind.to_owned(), cost: below.cost, children: vec![below], ..Node::default() }
+}
+
+fn planned(text: &str, plan: Node) -> Planned {
+    Planned { text: text.to_owned(), heard: 10, plan: Some(plan), refused: None }
+}
+
+fn counted(text: &str, share: f64) -> StatementAccount {
+    StatementAccount {
+        text: text.to_owned(),
+        calls: 100.0,
+        total: 10.0,
+        mean: 0.1,
+        share,
+        rows: 1.0,
+        hit: None,
+        read: None,
+    }
+}
+
+const AUTHOR: &str = "(b.author = $0::text)";
+const NAME: &str = "(b.name = $0::text)";
+const BOTH: &str = "((b.author = $0::text) AND (b.name = $0::text))";
+
+/// Candidates of one statement as `CREATE INDEX` lists its columns.
+fn wanted(table: Table, plan: Node) -> String {
+    let plans = Plans { statements: vec![planned("x", plan)], tables: vec![table], ..Plans::default() };
+    let columns = |it: &Candidate| {
+        let ddl = it.ddl();
+        ddl[ddl.find('(').unwrap()..].to_owned()
+    };
+    candidates(&plans).iter().map(columns).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn columns_and_their_order() {
+    let check = |plan: Node, expected: &str| assert_eq!(wanted(books(&["id"]), plan), expected);
+    check(scan(Some(AUTHOR), 5.0), "(author)");
+    check(scan(Some(BOTH), 1.0), "(name) (author) (name, author)");
+    check(scan(Some("((b.at > $0) AND (b.author = $0))"), 3.0), "(author) (author, at)");
+    check(scan(Some("((b.at > $0) AND (b.price < $0))"), 3.0), "(at)");
+    check(scan(None, 1e6), "");
+    check(scan(Some("(lower(b.name) = $0)"), 2.0), "");
+    check(scan(Some("(b.price > $0)"), 5e5), "");
+    check(scan(Some("(b.nowhere = $0)"), 1.0), "");
+    let sorted = |filter, keys: &[&str]| {
+        let mut sort = over("Sort", scan(filter, 1e6));
+        sort.sort_key = keys.iter().map(|it| (*it).to_owned()).collect();
+        sort
+    };
+    check(over("Limit", sorted(None, &["b.at DESC", "b.id"])), "(at DESC, id)");
+    check(over("Limit", sorted(Some(AUTHOR), &["b.at"])), "(author) (author, at)");
+    check(sorted(None, &["b.at"]), "");
+    check(over("Limit", sorted(None, &["lower(b.name)"])), "");
+    let mut join = over("Hash Join", scan(None, 1e6));
+    join.hash_condition = Some("(b.author = a.name)".to_owned());
+    check(join, "(author)");
+}
+
+#[test]
+fn what_is_there_is_not_wanted() {
+    let check = |indexes: &[&str], expected: &str| {
+        assert_eq!(wanted(books(indexes), scan(Some(BOTH), 1.0)), expected);
+    };
+    check(&["author"], "(name) (name, author)");
+    check(&["name author"], "(author)");
+    check(&["author name", "name at"], "(name, author)");
+    let small = Table { rows: 500.0, ..books(&[]) };
+    assert_eq!(wanted(small, scan(Some(BOTH), 1.0)), "");
+    let mut partial = books(&["author"]);
+    partial.indexes[0].plain = false;
+    assert_eq!(wanted(partial, scan(Some(AUTHOR), 1.0)), "(author)");
+}
+
+/// Of the document: by name, by author, by both, one update, an insert, and all books counted.
+fn document() -> (Plans, Vec<StatementAccount>) {
+    let change = |operation: &str, below: Vec<Node>| Node {
+        kind: "ModifyTable".to_owned(),
+        operation: Some(operation.to_owned()),
+        schema: Some("book".to_owned()),
+        table: Some("bookv2".to_owned()),
+        cost: below.first().map_or(0.01, |it| it.cost),
+        children: below,
+        ..Node::default()
+    };
+    let statements = vec![
+        planned("select * from book.bookv2 b where b.name=?", scan(Some(NAME), 2.0)),
+        planned("select * from book.bookv2 b where b.author=?", scan(Some(AUTHOR), 5.0)),
+        planned("select * from book.bookv2 b where b.author=? and b.name=?", scan(Some(BOTH), 1.0)),
+        planned("select count(*) from book.bookv2 b", over("Aggregate", scan(None, 1e6))),
+        planned(
+            "update book.bookv2 b set price=? where b.author=? and b.name=?",
+            change("Update", vec![scan(Some(BOTH), 1.0)]),
+        ),
+        planned("insert into book.bookv2 (author) values (?)", change("Insert", vec![])),
+        Planned { refused: Some("no".to_owned()), ..Planned { text: "x".to_owned(), ..Planned::default() } },
+    ];
+    let shares = [0.3, 0.3, 0.1, 0.2, 0.05, 0.01, 0.04];
+    let all = statements.iter().zip(shares).map(|(it, share)| {
+        // As it is counted, parameters have numbers.
+        counted(&it.text.replacen('?', "$1", 1), share)
+    });
+    let all = all.collect();
+    (Plans { statements, tables: vec![books(&["id"])], ..Plans::default() }, all)
+}
+
+/// As HypoPG answers: an index helps whoever asks for its first column by value.
+fn tried(plans: &mut Plans) {
+    let costs = |it: &Candidate| {
+        let cost = |planned: &Planned| {
+            let filters = planned.plan.iter().flat_map(Node::all).filter_map(|it| it.filter.as_deref());
+            let asked: String = filters.collect();
+            let begun = it.keys.iter().take_while(|key| asked.contains(&format!("b.{} =", key.column)));
+            match begun.count() {
+                0 => None,
+                1 => Some(25.0),
+                _ => Some(8.5),
+            }
+        };
+        plans.statements.iter().map(cost).collect::<Vec<_>>()
+    };
+    let all = candidates(plans);
+    plans.tried =
+        all.into_iter().map(|it| Tried { costs: costs(&it), bytes: Some(1 << 20), candidate: it }).collect();
+}
+
+fn told(it: &Advice) -> String {
+    let index = |it: &Advised| {
+        let helped: Vec<usize> = it.helped.iter().map(|it| it.statement).collect();
+        format!("{} {helped:?} {:.3} {:?} {:?}\n", it.ddl, it.saved.unwrap(), it.kept_by, it.not_hot)
+    };
+    let case = |it: &Case| format!("{:?}\n", it.remedy);
+    it.indexes.iter().map(index).chain(it.statements.iter().map(case)).collect()
+}
+
+#[test]
+fn two_indexes_and_a_count_that_none_helps() {
+    let (mut plans, counted) = document();
+    tried(&mut plans);
+    let advice = advice(vec![0], &plans, &counted);
+    assert_eq!(
+        told(&advice),
+        "CREATE INDEX ON book.bookv2 (name) [0, 2, 4] 0.449 [4, 5] []\n\
+         CREATE INDEX ON book.bookv2 (author) [1, 2, 4] 0.449 [4, 5] []\n\
+         Index { index: 0 }\n\
+         Index { index: 1 }\n\
+         Index { index: 0 }\n\
+         EveryRow\n\
+         Index { index: 0 }\n\
+         NotNeeded\n\
+         NoPlan { why: \"no\" }\n"
+    );
+    let scan = advice.statements[0].scan.as_ref().unwrap();
+    assert_eq!((scan.table.as_str(), scan.rows, scan.passed), ("book.bookv2", 1e6, 2.0));
+    assert_eq!(advice.statements[3].mean, Some(0.1));
+}
+
+#[test]
+fn without_the_planner_the_same_is_estimated() {
+    let (mut plans, counted) = document();
+    plans.tried = estimated(&plans, &candidates(&plans));
+    let advice = advice(vec![0], &plans, &counted);
+    let ddl: Vec<&str> = advice.indexes.iter().map(|it| it.ddl.as_str()).collect();
+    assert_eq!(ddl, ["CREATE INDEX ON book.bookv2 (name)", "CREATE INDEX ON book.bookv2 (author)"]);
+}
+
+/// Statements that nobody counted weigh as much as they were heard and cost.
+#[test]
+fn uncounted_statements() {
+    let (mut plans, _) = document();
+    tried(&mut plans);
+    let advice = advice(vec![0], &plans, &[]);
+    assert_eq!(advice.indexes.len(), 2);
+    assert_eq!((advice.indexes[0].saved, advice.statements[0].share), (None, None));
+}
+
+#[test]
+fn what_cannot_be_helped() {
+    let check = |filter: Option<&str>, passed: f64, cost: Option<f64>, expected: &str| {
+        let plan = scan(filter, passed);
+        let mut plans =
+            Plans { statements: vec![planned("x", plan)], tables: vec![books(&["id"])], ..Plans::default() };
+        let all = candidates(&plans);
+        plans.tried =
+            all.into_iter().map(|it| Tried { candidate: it, bytes: None, costs: vec![cost] }).collect();
+        let advice = advice(vec![0], &plans, &[counted("x", 1.0)]);
+        assert_eq!(format!("{:?}", advice.statements[0].remedy), expected, "{filter:?}");
+    };
+    check(Some(AUTHOR), 5.0, Some(20.0), "Index { index: 0 }");
+    check(Some(AUTHOR), 5.0, Some(15_000.0), "NotTaken");
+    check(Some(AUTHOR), 5.0, None, "NotTaken");
+    check(None, 1e6, None, "EveryRow");
+    check(Some("(b.price > $0)"), 5e5, None, "MostRows { share: 0.5 }");
+    check(Some("(b.name ~~ $0)"), 5.0, None, "Condition { condition: \"(b.name ~~ $0)\" }");
+}
+
+/// One that would spoil HOT updates says which.
+#[test]
+fn updates_of_an_indexed_column() {
+    let (plans, _) = document();
+    let key = Key { column: "price".to_owned(), role: Role::Equal, distinct: None };
+    let on = |table: &str| Candidate {
+        schema: "book".to_owned(),
+        table: table.to_owned(),
+        keys: vec![key.clone()],
+        wanted_by: Vec::new(),
+    };
+    assert!(writes(&plans.statements[4], &on("bookv2")) && changes(&plans.statements[4], &on("bookv2")));
+    assert!(!writes(&plans.statements[4], &on("other")) && !writes(&plans.statements[0], &on("bookv2")));
+}
