@@ -30,6 +30,7 @@ fuzz_target!(|text: &str| {
                 let target = text.get(4..).unwrap_or("/").to_owned();
                 refuse(text).map(|()| Place { address, entrance: Entrance::Tcp, near, target })
             },
+            dsn: &|_| None,
             regex: &refuse,
             rule: &|text, _| refuse(text),
             objective: &|text, _| refuse(text),

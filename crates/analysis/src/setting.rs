@@ -195,6 +195,7 @@ mod tests {
                 copies: 1,
                 ready: "/".to_owned(),
                 ready_within: None,
+                allow: None,
                 stats: None,
             });
             setup.stack.nodes[0].name = "service".to_owned();

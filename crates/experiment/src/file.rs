@@ -147,7 +147,7 @@ pub struct Service {
     pub limits: Option<Limits>,
 }
 
-/// Of a service on another machine, until they are raised.
+/// Of what is on another machine, until they are raised.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Caps {
@@ -158,6 +158,8 @@ pub struct Caps {
     pub clients: Option<u32>,
     /// Of a trial, warm-up included; 5m when left out.
     pub duration: Option<Duration>,
+    /// Of what speaks SQL: sessions of others that may be at work there when the run begins; none when left out.
+    pub others: Option<u32>,
 }
 
 /// How those before it reach a node.
@@ -178,6 +180,10 @@ pub enum Entrance {
 pub struct Postgres {
     /// Address of a server that is there, as psql takes it, without a password.
     pub attach: Option<String>,
+    /// Says that a server on another machine may be loaded: its host, port and database once more, as in `db:5432/book`.
+    pub allow: Option<String>,
+    /// How hard a server on another machine may be loaded at most.
+    pub caps: Option<Caps>,
     /// `tcp` when left out.
     pub entrance: Option<Entrance>,
     /// Major version; the newest that is installed when left out.
@@ -219,6 +225,10 @@ pub struct Pooler {
     pub kind: PoolerKind,
     /// Address of a pooler that is there, as psql takes it, without a password.
     pub attach: Option<String>,
+    /// Says that a pooler on another machine may be loaded: its host, port and database once more, as in `db:6432/book`.
+    pub allow: Option<String>,
+    /// How hard a pooler on another machine may be loaded at most.
+    pub caps: Option<Caps>,
     /// Address of its console, in the same form.
     pub admin: Option<String>,
     /// `session` when left out, as PgBouncer has it.
@@ -258,6 +268,10 @@ pub struct Balancer {
     pub kind: Option<BalancerKind>,
     /// Address of a balancer that is there, as psql takes it, without a password.
     pub attach: Option<String>,
+    /// Says that a balancer on another machine may be loaded: its host, port and database once more, as in `db:5432/book`.
+    pub allow: Option<String>,
+    /// How hard a balancer on another machine may be loaded at most.
+    pub caps: Option<Caps>,
     /// `tcp` when left out.
     pub entrance: Option<Entrance>,
     /// Connections to what is behind it; further ones wait. Without a bound when left out.

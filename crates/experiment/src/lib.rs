@@ -53,12 +53,12 @@ pub struct Course {
 /// Whom a URL names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// `host:port`, or a socket's path.
+    /// `host:port`, or a socket's path; of a database `host:port/database`, its hosts separated by commas.
     pub address: String,
     pub entrance: model::plan::Entrance,
     /// On this machine.
     pub near: bool,
-    /// Path and query, `/` if there are none.
+    /// Path and query, `/` if there are none; nothing of a database.
     pub target: String,
 }
 
@@ -77,6 +77,8 @@ pub struct Grammars<'a> {
     pub script: &'a dyn Fn(&str, QueryMode) -> Judged,
     /// A URL.
     pub url: &'a dyn Fn(&str) -> Judged<Place>,
+    /// Whom the address of a database names, as far as the address can be understood; who attaches it tells of the rest.
+    pub dsn: &'a dyn Fn(&str) -> Option<Place>,
     /// A regular expression.
     pub regex: &'a dyn Fn(&str) -> Judged,
     /// A stop rule; it may name what the setup has.
@@ -250,6 +252,7 @@ mod tests {
             schedule: &|_| Ok(Course { lasting: Nanos::ZERO, most: 0.0 }),
             script: &|_, _| Ok(()),
             url: &|_| Err(Vec::new()),
+            dsn: &|_| None,
             regex: &|_| Ok(()),
             rule: &|_, _| Ok(()),
             objective: &|_, _| Ok(()),

@@ -18,6 +18,7 @@ fn plan(load: &str, rest: &str) -> Result<Plan, Mistakes> {
         sets: &[],
         quick: false,
         grammars: Grammars {
+            dsn: &|_| None,
             schedule: &|_| Ok(course),
             script: &|_, _| Ok(()),
             url: &|_| Err(Vec::new()),

@@ -22,6 +22,7 @@ fn try_reading(text: &str) -> Result<Plan, Mistakes> {
     };
     let course = Course { lasting: Nanos::from_secs(10), most: 5.0 };
     let grammars = Grammars {
+        dsn: &|text| Some(place(text)),
         schedule: &|text| refuse(text).map(|()| course),
         script: &|text, _| refuse(text),
         url: &|text| refuse(text).map(|()| place(text)),

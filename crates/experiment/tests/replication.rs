@@ -24,6 +24,7 @@ fn of(text: &str) -> Result<Plan, Mistakes> {
         sets: &[],
         quick: false,
         grammars: Grammars {
+            dsn: &|_| None,
             schedule: &|_| Ok(course),
             script: &|_, _| Ok(()),
             url: &|_| Err(Vec::new()),

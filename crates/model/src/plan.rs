@@ -183,6 +183,9 @@ pub struct Service {
     pub ready_within: Option<Nanos>,
     /// The path that tells its threads and connections, as `services/README.md` says; `None` where there is none.
     pub stats: Option<String>,
+    /// Of one that is there: `host:port` once more, which says that it may be loaded though it is on another machine.
+    #[serde(default)]
+    pub allow: Option<String>,
 }
 
 /// Where something that is not ours is found. Credentials come from the environment, never from the file.
@@ -193,6 +196,12 @@ pub struct Attached {
     /// Console of a pooler, in the same form.
     pub admin: Option<String>,
     pub role: AttachedRole,
+    /// `host:port/database` once more, which says that it may be loaded though it is on another machine.
+    #[serde(default)]
+    pub allow: Option<String>,
+    /// On another machine: so many sessions of others may be at work there when it is attached.
+    #[serde(default)]
+    pub others: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ mod experiments {
     mod attach;
     mod disk;
     mod ends;
+    mod far;
     mod faults;
     mod live;
     mod order;

@@ -18,6 +18,8 @@ pub struct Page {
     pub status: u16,
     /// How the server calls itself, if it does.
     pub server: Option<String>,
+    /// Its header `Pgdyno`, by which a server may say that it may be loaded.
+    pub allowed: Option<Vec<u8>>,
     /// The TLS version that was spoken, such as `TLSv1.3`.
     pub tls: Option<&'static str>,
     /// Its beginning, if it is longer than [`LONGEST`].
@@ -77,6 +79,7 @@ pub fn get(url: &Url, patience: Duration) -> io::Result<Page> {
             return Ok(Page {
                 status: it.status,
                 server: reader.header("server").map(|it| String::from_utf8_lossy(it).into_owned()),
+                allowed: reader.header("pgdyno").map(<[u8]>::to_vec),
                 tls: channel.protection().map(|it| it.version),
                 body: reader.body().to_vec(),
             });

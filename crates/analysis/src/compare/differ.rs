@@ -226,7 +226,7 @@ impl Lines {
                 self.push(set, at("copies"), it.copies);
                 settings = &it.env;
             }
-            Kind::Attached(Attached { dsn, admin, role }) => {
+            Kind::Attached(Attached { dsn, admin, role, .. }) => {
                 let role = match role {
                     AttachedRole::Postgres => "postgres",
                     AttachedRole::PgBouncer => "pgbouncer",

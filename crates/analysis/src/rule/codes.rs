@@ -1,4 +1,4 @@
-//! `http`, `net`, `sql`: did too many transactions end with such a code, second after second?
+//! `http`, `net`, `sql`, `errors`: did too many transactions end with such a code, or with any, second after second?
 
 use super::arguments::{Arguments, Level};
 use super::window::Consecutive;
@@ -11,6 +11,8 @@ enum Kind {
     Http,
     Net,
     Sql,
+    /// It is not asked for.
+    Any,
 }
 
 /// Which codes are meant. `x` is any character; of the others each is itself.
@@ -66,6 +68,11 @@ impl Mask {
         }
     }
 
+    /// Whatever did not end well.
+    pub fn any() -> Mask {
+        Mask { kind: Kind::Any, pattern: Vec::new(), zero: true }
+    }
+
     /// The same, and 0 too where the pattern matches it.
     pub fn with_zero(self) -> Mask {
         Mask { zero: true, ..self }
@@ -73,7 +80,7 @@ impl Mask {
 
     /// Whether it is one of those that mean all codes but 0.
     pub fn is_of_x(&self) -> bool {
-        self.kind != Kind::Sql && self.pattern.iter().all(|it| *it == b'x')
+        matches!(self.kind, Kind::Http | Kind::Net) && self.pattern.iter().all(|it| *it == b'x')
     }
 
     /// How many of the second's responses have such a code.
@@ -94,20 +101,24 @@ impl Mask {
     /// Codes beyond those that are counted one by one match no mask.
     fn add(&self, sum: &mut Matched, failures: &Failures) {
         sum.of += failures.total();
-        sum.matching += failures.iter().filter(|(code, _)| self.matches(*code)).map(|(_, n)| n).sum::<u64>();
+        sum.matching += match self.kind {
+            Kind::Any => failures.total(),
+            _ => failures.iter().filter(|(code, _)| self.matches(*code)).map(|(_, n)| n).sum(),
+        };
     }
 
     fn matches_ok(&self) -> bool {
         match self.kind {
             Kind::Http => self.matches_number(200),
             Kind::Net => self.matches_number(0),
-            Kind::Sql => false,
+            Kind::Sql | Kind::Any => false,
         }
     }
 
     fn matches(&self, code: Code) -> bool {
         match (self.kind, code) {
             (Kind::Sql, Code::SqlState(state)) => self.fits(&state),
+            (Kind::Any, _) => true,
             (Kind::Sql, _) => false,
             (Kind::Http, Code::Http(number)) | (Kind::Net, Code::Net(number)) => self.matches_number(number),
             (Kind::Http | Kind::Net, _) => self.matches_number(0),
@@ -146,7 +157,7 @@ impl Level {
     }
 }
 
-/// One of the three.
+/// One of the four.
 #[derive(Debug)]
 struct Codes {
     mask: Mask,
@@ -174,11 +185,20 @@ pub fn sql(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
     build(from, Mask::sql)
 }
 
+pub fn errors(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
+    codes(from, Mask::any())
+}
+
 fn build(
     from: &mut Arguments<'_>,
     mask: fn(&str) -> Result<Mask, &'static str>,
 ) -> Result<Box<dyn Watch>, Complaint> {
-    let (mask, level) = (from.mask(mask)?, from.level()?);
+    let mask = from.mask(mask)?;
+    codes(from, mask)
+}
+
+fn codes(from: &mut Arguments<'_>, mask: Mask) -> Result<Box<dyn Watch>, Complaint> {
+    let level = from.level()?;
     let (seconds, scope) = (Consecutive::new(from.seconds()?), from.scope()?);
     Ok(Box::new(Codes { mask, level, scope, seconds }))
 }

@@ -9,7 +9,8 @@
 //!
 //! What is a code: `net` codes are the errno of broken, refused and timed out connections, 0 of all others. `http` codes
 //! are statuses; a transaction that ended well counts as 200, one without a status as 0. `sql` codes, which Tank does not
-//! have, are SQLSTATEs: `sql(40P01, 5, 10)`, `sql(53xxx, 1%, 5)`. Dropped arrivals have none: they got no response.
+//! have, are SQLSTATEs: `sql(40P01, 5, 10)`, `sql(53xxx, 1%, 5)`. Dropped arrivals have none: they got no response. `errors`,
+//! which Tank does not have either, asks for no code: whatever did not end well is one.
 
 mod arguments;
 mod codes;
@@ -118,6 +119,7 @@ pub const RULES: &[Family] = &[
     family("negative_http", "mask, N or P%, D[, operation]", Some(28), total::negative_http),
     family("negative_net", "mask, N or P%, D[, operation]", Some(29), total::negative_net),
     family("http_trend", "mask, D[, operation]", Some(30), trend::build),
+    family("errors", "N or P%, D[, operation]", None, codes::errors),
     family("sql", "mask, N or P%, D[, operation]", None, codes::sql),
     family("total_sql", "mask, N or P%, D[, operation]", None, total::sql),
 ];

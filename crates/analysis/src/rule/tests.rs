@@ -100,6 +100,24 @@ fn statuses() {
 }
 
 #[test]
+fn failures_of_all_kinds() {
+    for (rule, seconds, expected) in [
+        ("errors(3, 1s)", &["net110 http503 sql40P01"][..], "0<0"),
+        ("errors(3, 1s)", &["net110 unknown104 1ms*9"], "-"),
+        ("errors(5%, 2s)", &["http404*5 1ms*95"; 3], "1<0"),
+        ("errors(5%, 2s)", &["http404*5 1ms*96"; 3], "-"),
+        ("errors(5%, 2s)", &["http404*5", "1ms", "http404*5", ""], "-"),
+        // Whoever was refused a connection, by the network or by the server, has failed.
+        ("errors(50%, 1s)", &["refused111*3 refused53300*2 1ms*5"], "0<0"),
+        ("errors(50%, 1s, a)", &["refused111*3 refused53300*2 1ms*5"], "-"),
+        ("errors(1, 1s)", &["dropped*50 1ms"], "-"),
+        ("errors(50%, 1s, b)", &["1ms*90 b: sql40001*5 1ms*5"], "0<0"),
+    ] {
+        check(rule, seconds, expected);
+    }
+}
+
+#[test]
 fn network_codes() {
     for (rule, seconds, expected) in [
         // 0 is no failure, whatever the mask says.
@@ -409,6 +427,7 @@ fn exit_statuses_are_tanks() {
         ("http_trend(2xx, 1)", Some(30)),
         ("metric_higher(*, cpu, 1, 1)", Some(31)),
         ("metric_lower(*, cpu, 1, 1)", Some(32)),
+        ("errors(1, 1)", None),
         ("sql(40P01, 1, 1)", None),
         ("total_sql(40P01, 1, 1)", None),
     ];

@@ -7,6 +7,7 @@ mod dataset;
 mod excerpt;
 mod feeds;
 mod find;
+mod guard;
 mod http;
 mod load;
 mod mix;
@@ -62,8 +63,10 @@ impl Maker<'_> {
         let mix = self.mix(&file.operations.0);
         let find = self.find(file.find.as_ref(), file.prove, &file.load);
         let mut asked = self.load(&file.load, &mix, find.max());
+        let mut stop = file.stop;
         if let Some(guard) = guard {
             self.guarded(&guard, &mut asked);
+            self.abort(&guard, &mut stop);
         }
         let Asked { load, lasting, .. } = asked;
         let context =
@@ -75,16 +78,8 @@ impl Maker<'_> {
         }
         self.searched(&find, &file.load);
         self.through_poolers(&stack, &load, &operations);
-        let setup = Setup {
-            stack,
-            dataset,
-            feeds,
-            operations,
-            load,
-            objectives: file.objectives,
-            stop: file.stop,
-            faults,
-        };
+        let setup =
+            Setup { stack, dataset, feeds, operations, load, objectives: file.objectives, stop, faults };
         let Request { grammars, .. } = *self.request;
         for (i, it) in setup.objectives.iter().enumerate() {
             self.foreign("objectives", i, it, (grammars.objective)(it, &setup));

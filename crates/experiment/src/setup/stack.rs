@@ -1,9 +1,10 @@
 //! Which chain of nodes is asked for?
 
 use super::Maker;
-use super::service::{self, Guard};
+use super::guard::{Door, Guard, strictest};
+use super::service;
 use crate::datum::Ordered;
-use crate::file::{self, Balancer, OrNone, Pooler, PoolerKind};
+use crate::file::{self, Balancer, Caps, OrNone, Pooler, PoolerKind};
 use crate::mistake::{any_of, quote};
 use crate::unit::Word;
 use model::Nanos;
@@ -22,24 +23,33 @@ const MAX_CLIENT_CONN: u32 = 10_000;
 const CHECK: Nanos = Nanos::from_millis(500);
 const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
 
+/// What is there before us.
+struct There {
+    dsn: String,
+    admin: Option<String>,
+    role: AttachedRole,
+    allow: Option<String>,
+    caps: Option<Caps>,
+}
+
 impl Maker<'_> {
-    /// The chain, and what guards its service.
+    /// The chain, and what guards those of it that are on other machines.
     pub(super) fn stack(&mut self, stack: file::Stack) -> (Stack, Option<Guard>) {
-        let (mut nodes, mut guard) = (Vec::new(), None);
+        let (mut nodes, mut guards) = (Vec::new(), Vec::new());
         if let Some(it) = stack.service.and_then(OrNone::into_option) {
             let (node, its) = self.service(it);
             nodes.push(node);
-            guard = its;
+            guards.extend(its);
         }
         let replicas = stack.replicas.and_then(OrNone::into_option);
         let balancer = stack.balancer.and_then(OrNone::into_option);
-        let balancer = balancer.map(|it| self.balancer(it, replicas.is_some()));
-        let pooler = stack.pooler.and_then(OrNone::into_option).map(|it| self.pooler(it));
+        let balancer = balancer.map(|it| self.balancer(it, replicas.is_some(), &mut guards));
+        let pooler = stack.pooler.and_then(OrNone::into_option).map(|it| self.pooler(it, &mut guards));
         // It alone knows which of several servers is the primary.
         let between = if replicas.is_some() { [pooler, balancer] } else { [balancer, pooler] };
         nodes.extend(between.into_iter().flatten());
         if let Some(it) = stack.postgres {
-            nodes.push(self.postgres(it));
+            nodes.push(self.postgres(it, &mut guards));
         } else if !nodes.last().is_some_and(|it| is_attached(&it.kind)) {
             self.tell("stack", "the chain does not end at a PostgreSQL", "add `postgres: {}` to it");
         }
@@ -62,10 +72,11 @@ impl Maker<'_> {
         let generator = stack.generator.unwrap_or_default().limits;
         let generator = self.limits("stack.generator.limits", generator);
         let replication = replicas.map(|it| self.replicas(it, &nodes));
-        (Stack { nodes, generator, replication }, guard)
+        (Stack { nodes, generator, replication }, strictest(guards))
     }
 
-    fn postgres(&mut self, it: file::Postgres) -> Node {
+    fn postgres(&mut self, it: file::Postgres, guards: &mut Vec<Guard>) -> Node {
+        const DOOR: Door = Door { node: "postgres", address: "attach", noun: "server" };
         let beside = [
             ("entrance", it.entrance.is_some()),
             ("version", it.version.is_some()),
@@ -74,8 +85,11 @@ impl Maker<'_> {
             ("limits", it.limits.is_some()),
         ];
         if let Some(dsn) = it.attach {
-            return self.attached("postgres", dsn, None, AttachedRole::Postgres, &beside);
+            let there =
+                There { dsn, admin: None, role: AttachedRole::Postgres, allow: it.allow, caps: it.caps };
+            return self.attached(&DOOR, there, &beside, guards);
         }
+        self.unguarded(&DOOR, it.allow.is_some(), it.caps.is_some());
         let max_connections = it.max_connections.unwrap_or(MAX_CONNECTIONS);
         let settings = words(it.settings);
         for (name, own) in [
@@ -96,7 +110,8 @@ impl Maker<'_> {
         )
     }
 
-    fn pooler(&mut self, it: Pooler) -> Node {
+    fn pooler(&mut self, it: Pooler, guards: &mut Vec<Guard>) -> Node {
+        const DOOR: Door = Door { node: "pooler", address: "attach", noun: "pooler" };
         let of_odyssey = [("workers", it.workers.is_some()), ("pool_timeout", it.pool_timeout.is_some())];
         let is_odyssey = it.kind == PoolerKind::Odyssey;
         if let Some(dsn) = it.attach {
@@ -111,8 +126,10 @@ impl Maker<'_> {
             ];
             beside.extend(of_odyssey);
             let role = if is_odyssey { AttachedRole::Odyssey } else { AttachedRole::PgBouncer };
-            return self.attached("pooler", dsn, it.admin, role, &beside);
+            let there = There { dsn, admin: it.admin, role, allow: it.allow, caps: it.caps };
+            return self.attached(&DOOR, there, &beside, guards);
         }
+        self.unguarded(&DOOR, it.allow.is_some(), it.caps.is_some());
         if it.admin.is_some() {
             self.tell(
                 "stack.pooler.admin",
@@ -186,7 +203,8 @@ impl Maker<'_> {
         node("pooler", it.entrance, self.limits("stack.pooler.limits", it.limits), kind)
     }
 
-    fn balancer(&mut self, it: Balancer, several: bool) -> Node {
+    fn balancer(&mut self, it: Balancer, several: bool, guards: &mut Vec<Guard>) -> Node {
+        const DOOR: Door = Door { node: "balancer", address: "attach", noun: "balancer" };
         let beside = [
             ("entrance", it.entrance.is_some()),
             ("maxconn", it.maxconn.is_some()),
@@ -195,8 +213,11 @@ impl Maker<'_> {
             ("limits", it.limits.is_some()),
         ];
         if let Some(dsn) = it.attach {
-            return self.attached("balancer", dsn, None, AttachedRole::Balancer, &beside);
+            let there =
+                There { dsn, admin: None, role: AttachedRole::Balancer, allow: it.allow, caps: it.caps };
+            return self.attached(&DOOR, there, &beside, guards);
         }
+        self.unguarded(&DOOR, it.allow.is_some(), it.caps.is_some());
         if it.kind.is_none() {
             self.tell("stack.balancer", "`stack.balancer` has no `kind`", "add `kind: haproxy`");
         }
@@ -221,12 +242,13 @@ impl Maker<'_> {
     /// A node that is there before us: nothing of it can be set.
     fn attached(
         &mut self,
-        name: &str,
-        dsn: String,
-        admin: Option<String>,
-        role: AttachedRole,
+        door: &Door,
+        there: There,
         beside: &[(&str, bool)],
+        guards: &mut Vec<Guard>,
     ) -> Node {
+        let There { dsn, admin, role, allow, caps } = there;
+        let name = door.node;
         for (key, _) in beside.iter().filter(|it| it.1) {
             let found = format!("`{name}.{key}` beside an address: pgdyno does not start what is there");
             self.tell(&format!("stack.{name}.{key}"), found, "leave it out: what is attached stays as it is");
@@ -254,10 +276,13 @@ impl Maker<'_> {
                 );
             }
         }
+        let place = (self.request.grammars.dsn)(&dsn);
+        guards.extend(place.and_then(|it| self.guard(door, allow.as_deref(), caps, &it)));
+        let others = caps.and_then(|it| it.others).unwrap_or(0);
         let entrance = entrance_of(&dsn);
         Node {
             name: name.to_owned(),
-            kind: Kind::Attached(Attached { dsn, admin, role }),
+            kind: Kind::Attached(Attached { dsn, admin, role, allow, others }),
             entrance,
             limits: Limits::default(),
         }

@@ -15,6 +15,7 @@ pub const ALL: Grammars<'static> = Grammars {
     schedule: &course,
     script: &script_mistakes,
     url: &place,
+    dsn: &database,
     regex: &regex,
     rule: &rule,
     objective: &objective,
@@ -70,6 +71,12 @@ fn place(text: &str) -> Judged<Place> {
         }
     };
     Ok(Place { address, entrance, near, target: url.target })
+}
+
+fn database(text: &str) -> Option<Place> {
+    let place = stack::chain::place(text).ok()?;
+    let (entrance, target) = (Entrance::Tcp, String::new());
+    Some(Place { address: place.address, entrance, near: place.near, target })
 }
 
 fn regex(text: &str) -> Judged {

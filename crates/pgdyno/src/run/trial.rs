@@ -9,7 +9,7 @@ use analysis::objective;
 use analysis::rule::{self, Fired, Scene};
 use load::driver::Clock;
 use model::objective::Judged;
-use model::plan::{Kind, LoadModel, Setup, Work};
+use model::plan::{Kind, LoadModel, Setup, Stage, Think, Work};
 use model::summary::{Hop, Server};
 use model::{Measured, Summary};
 use stack::chain::{Chain, Running};
@@ -126,7 +126,16 @@ fn warming(setup: &Setup) -> Setup {
     if !matches!(load.model, LoadModel::Closed { .. }) {
         // A schedule may begin with next to nothing, and so may users.
         let clients = load.model.clients().min(8);
-        load.model = LoadModel::Closed { clients, think: model::Nanos::ZERO };
+        load.model = match load.model {
+            // What may not be loaded harder is not warmed harder.
+            LoadModel::Users { rate_max: Some(rate), .. } => LoadModel::Users {
+                stages: vec![Stage { users: clients, spawn_rate: None, lasting: load.warmup }],
+                think: Think::Constant(model::Nanos::ZERO),
+                pacing: None,
+                rate_max: Some(rate),
+            },
+            _ => LoadModel::Closed { clients, think: model::Nanos::ZERO },
+        };
     }
     warming
 }

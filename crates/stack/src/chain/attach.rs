@@ -1,6 +1,6 @@
 //! How is something reached that was there before?
 
-use super::{Kept, PATIENCE, Problem, Running, console, failed, in_database};
+use super::{Kept, PATIENCE, Problem, Running, console, failed, guard, in_database};
 use crate::ask::{Address, Target};
 use crate::component::postgres::random_password;
 use crate::component::{DoorTls, User};
@@ -18,7 +18,7 @@ use wire::pg::{Login, SslMode};
 
 /// The node, and, for those in front of it, who logs in there and to which database.
 pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<(User, String)>), Problem> {
-    let (entrance, version) = reach(node, &wanted.dsn, false)?;
+    let (entrance, version) = reach(node, &wanted.dsn, Some(wanted))?;
     let mut running = Running {
         node: None,
         program: None,
@@ -41,7 +41,7 @@ pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<
     };
     match (&wanted.admin, wanted.role) {
         (Some(dsn), _) => {
-            let (console, version) = reach(node, dsn, true)?;
+            let (console, version) = reach(node, dsn, None)?;
             running.version = version;
             running.admin = Some(console);
         }
@@ -60,8 +60,8 @@ pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<
 }
 
 /// The first host of a connection string that lets us in, and its version. Whether it speaks TLS is then settled: a hop
-/// that is protected at times is not one that can be compared.
-fn reach(node: &Node, dsn: &str, console: bool) -> Result<(Target, String), Problem> {
+/// that is protected at times is not one that can be compared. `guarded`: as what it is to be loaded; a console is not.
+fn reach(node: &Node, dsn: &str, guarded: Option<&Attached>) -> Result<(Target, String), Problem> {
     let impossible = |why: String| Problem::Impossible { node: node.name.clone(), why };
     let settings = settings(dsn).map_err(impossible)?;
     let mut tried = Vec::new();
@@ -70,7 +70,7 @@ fn reach(node: &Node, dsn: &str, console: bool) -> Result<(Target, String), Prob
             let mut login = settings.login(host);
             login.keep_parameters = true;
             let target = Target { address, login: Arc::new(login) };
-            let connection = match target.open(PATIENCE) {
+            let mut connection = match target.open(PATIENCE) {
                 Ok(it) => it,
                 Err(error) => {
                     tried.push(error.to_string());
@@ -83,13 +83,48 @@ fn reach(node: &Node, dsn: &str, console: bool) -> Result<(Target, String), Prob
                 (false, _) => SslMode::Disable,
             };
             let mut version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
-            if console && let Answer::Ready(it) = console::version(&target) {
+            if guarded.is_none()
+                && let Answer::Ready(it) = console::version(&target)
+            {
                 version = it;
+            }
+            if let Some(wanted) = guarded {
+                let place = (&target.address, &*written(host), &*settings.database);
+                guard::database(node, wanted, place, &mut connection)?;
             }
             return Ok((settle(&target, settled), version));
         }
     }
     Err(failed(&node.name, "be reached", &tried.join("; ")).into())
+}
+
+/// Whom an address names, before anybody looks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// `host:port/database`; several hosts are separated by commas.
+    pub address: String,
+    /// Each host is a Unix socket, an address of the loopback, or `localhost`.
+    pub near: bool,
+}
+
+/// Whom an address names, in this process's environment.
+pub fn place(dsn: &str) -> Result<Place, String> {
+    let settings = settings(dsn)?;
+    let near = |it: &HostSpec| match it.address.or_else(|| it.host.parse().ok()) {
+        Some(ip) => ip.to_canonical().is_loopback(),
+        None => it.socket().is_some() || it.host.eq_ignore_ascii_case("localhost"),
+    };
+    let hosts: Vec<String> = settings.hosts.iter().map(written).collect();
+    let address = format!("{}/{}", hosts.join(","), settings.database);
+    Ok(Place { address, near: settings.hosts.iter().all(near) })
+}
+
+/// `host:port`.
+fn written(host: &HostSpec) -> String {
+    match (&*host.host, host.address) {
+        ("", Some(address)) => guard::place(&address.to_string(), host.port),
+        (name, _) => guard::place(name, host.port),
+    }
 }
 
 fn settle(target: &Target, ssl: SslMode) -> Target {

@@ -6,11 +6,13 @@
 mod attach;
 mod cache;
 mod console;
+mod guard;
 mod hop;
 mod problem;
 mod service;
 mod start;
 
+pub use attach::{Place, place};
 pub use problem::Problem;
 pub use service::{at, spread};
 

@@ -1,6 +1,6 @@
 //! Which nodes stand for an HTTP service, and does it answer?
 
-use super::{Kept, Problem, Running, failed};
+use super::{Kept, Problem, Running, failed, guard};
 use crate::ask::Target;
 use crate::component::{Copies, Door, DoorTls};
 use crate::http::{self, Page};
@@ -83,6 +83,7 @@ pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<Runnin
     if page.status != 200 {
         return Err(unreached(&refused(&service.ready, &page)).into());
     }
+    guard::service(node, service, (&address, &url), &page)?;
     let hop = match (&url.host, page.tls) {
         (Host::Unix(_), _) => Hop::UnixSocket,
         (_, None) => Hop::Tcp,

@@ -131,6 +131,7 @@ fn service(env: &[(&str, &str)]) -> Kind {
         ready,
         ready_within: None,
         stats,
+        allow: None,
     })
 }
 

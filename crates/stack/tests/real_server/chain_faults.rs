@@ -314,7 +314,13 @@ fn poolers_that_were_there_before_are_asked_too() {
             format!("host=127.0.0.1 port={} user={user} dbname={database} passfile={file}", at.port())
         };
         let console = theirs.chain.nodes()[0].admin.as_ref().unwrap().login.database.clone();
-        let it = Attached { dsn: dsn("app", "app"), admin: Some(dsn("pgdyno", &console)), role };
+        let it = Attached {
+            dsn: dsn("app", "app"),
+            admin: Some(dsn("pgdyno", &console)),
+            role,
+            allow: None,
+            others: 0,
+        };
         let ours = up(&[node("theirs", Entrance::Tcp, Kind::Attached(it))]);
         assert_eq!(ask(ours.chain.entry(), "select current_user"), "app");
         let running = &ours.chain.nodes()[0];
@@ -358,7 +364,13 @@ fn what_was_there_before_is_used_and_left_alone() {
         passwords.0.display()
     );
     let attached = |dsn: &str| {
-        let it = Attached { dsn: dsn.to_owned(), admin: None, role: AttachedRole::Postgres };
+        let it = Attached {
+            dsn: dsn.to_owned(),
+            admin: None,
+            role: AttachedRole::Postgres,
+            allow: None,
+            others: 0,
+        };
         node("theirs", Entrance::Tcp, Kind::Attached(it))
     };
     for front in fronts() {

@@ -30,6 +30,7 @@ fn service(name: &str, command: &[&str], env: &[(&str, &str)]) -> Node {
         ready: "/health".to_owned(),
         ready_within: None,
         stats: Some("/stats".to_owned()),
+        allow: None,
     });
     node(name, Entrance::Tcp, kind)
 }

@@ -29,6 +29,7 @@ pub fn service(name: &str, scratch: &Scratch, env: &[(&str, &str)]) -> Node {
         ready: "/health".to_owned(),
         ready_within: None,
         stats: Some("/stats".to_owned()),
+        allow: None,
     });
     node(name, Entrance::Tcp, kind)
 }

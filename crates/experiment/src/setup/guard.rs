@@ -1,0 +1,182 @@
+//! How hard may what is on another machine be loaded?
+//!
+//! Only if it is named twice, within caps until they are raised, and not for long once it fails. Whether it says itself
+//! that it may be loaded is seen when it is attached.
+
+use super::Maker;
+use super::load::Asked;
+use crate::Place;
+use crate::file::Caps;
+use crate::mistake::quote;
+use model::Nanos;
+use model::plan::LoadModel;
+
+/// Until they are raised.
+const RATE: f64 = 1000.0;
+const CLIENTS: u32 = 50;
+const LASTING: Nanos = Nanos::from_secs(300);
+
+/// When it has failed for long enough, unless the file says so itself.
+const ABORT: &str = "errors(5%, 10s)";
+
+/// Which part of the file tells of something that is there before us.
+#[derive(Clone, Copy, Debug)]
+pub struct Door {
+    /// The section in `stack`.
+    pub node: &'static str,
+    /// The key of its address.
+    pub address: &'static str,
+    /// What is there.
+    pub noun: &'static str,
+}
+
+/// Of what is on another machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Guard {
+    rate: Cap<f64>,
+    clients: Cap<u32>,
+    lasting: Cap<Nanos>,
+}
+
+/// The most that may be, and because of whom.
+#[derive(Clone, Copy, Debug)]
+struct Cap<T> {
+    most: T,
+    door: Door,
+}
+
+/// Whoever of a chain bears the least decides.
+pub fn strictest(guards: Vec<Guard>) -> Option<Guard> {
+    fn less<T: PartialOrd>(a: Cap<T>, b: Cap<T>) -> Cap<T> {
+        if b.most < a.most { b } else { a }
+    }
+    guards.into_iter().reduce(|a, b| Guard {
+        rate: less(a.rate, b.rate),
+        clients: less(a.clients, b.clients),
+        lasting: less(a.lasting, b.lasting),
+    })
+}
+
+impl Maker<'_> {
+    /// Of what is on another machine: whether it is named twice, and its caps.
+    pub(super) fn guard(
+        &mut self,
+        door: &Door,
+        allow: Option<&str>,
+        caps: Option<Caps>,
+        place: &Place,
+    ) -> Option<Guard> {
+        let path = |key: &str| format!("stack.{}.{key}", door.node);
+        if place.near {
+            for key in given(allow.is_some(), caps.is_some()) {
+                let found = format!("`{}.{key}` of a {} on this machine", door.node, door.noun);
+                self.tell(&path(key), found, "leave it out: it is for other machines");
+            }
+            return None;
+        }
+        match allow {
+            Some(allow) if allow.eq_ignore_ascii_case(&place.address) => {}
+            Some(allow) => {
+                let found = format!("{} is not the address in `{}`", quote(allow), door.address);
+                let instead = format!("write `{}`, if that one is meant and may be loaded", place.address);
+                self.tell(&path("allow"), found, instead);
+            }
+            None => {
+                let found = format!("{} is on another machine", quote(&place.address));
+                let instead = format!("add `allow: \"{}\"` if it is yours and may be loaded", place.address);
+                self.tell(&path(door.address), found, instead);
+            }
+        }
+        let caps = caps.unwrap_or_default();
+        if let Some(rate) = caps.rate.filter(|it| *it <= 0.0) {
+            self.tell(&path("caps.rate"), format!("a cap of {rate}/s"), "write more than 0");
+        }
+        if caps.others.is_some() && door.address == "url" {
+            let found = "who else is at work in a service cannot be seen";
+            self.tell(&path("caps.others"), found, "leave it out: it is for what speaks SQL");
+        }
+        let door = *door;
+        Some(Guard {
+            rate: Cap { most: caps.rate.unwrap_or(RATE), door },
+            clients: Cap { most: caps.clients.unwrap_or(CLIENTS), door },
+            lasting: Cap { most: caps.duration.map_or(LASTING, |it| it.0), door },
+        })
+    }
+
+    /// Tells of what guards nothing, since pgdyno starts it.
+    pub(super) fn unguarded(&mut self, door: &Door, allow: bool, caps: bool) {
+        let article = if door.address == "url" { "a" } else { "an" };
+        for key in given(allow, caps) {
+            let found = format!("`{}.{key}` of a {} that pgdyno starts", door.node, door.noun);
+            let instead =
+                format!("leave it out: it is for one that is there, with {article} `{}`", door.address);
+            self.tell(&format!("stack.{}.{key}", door.node), found, instead);
+        }
+    }
+
+    /// Whether a load is within the caps. A closed load is given that of its rate.
+    pub(super) fn guarded(&mut self, guard: &Guard, asked: &mut Asked) {
+        let mut beyond = |key: &str, door: Door, path: &str, is: String, cap: String| {
+            let found = format!("{is}, beyond the cap of {cap} for {}s on other machines", door.noun);
+            self.tell(path, found, format!("write less, or raise `{}.caps.{key}`", door.node));
+        };
+        let Guard { rate, clients: many, lasting } = *guard;
+        let clients = asked.load.model.clients();
+        if clients > many.most {
+            let path = match &asked.load.model {
+                LoadModel::Open { .. } => "load.max_in_flight",
+                LoadModel::Users { stages, .. } if stages.len() > 1 => "load.users",
+                _ => "load.clients",
+            };
+            beyond("clients", many.door, path, format!("{clients} at once"), many.most.to_string());
+        }
+        if asked.lasting > lasting.most {
+            let seconds = |it: Nanos| format!("{}s", it.as_secs_f64());
+            beyond("duration", lasting.door, "load", seconds(asked.lasting), seconds(lasting.most));
+        }
+        let per_second = |it: f64| format!("{it}/s");
+        match &mut asked.load.model {
+            LoadModel::Open { .. } => {
+                if asked.most > rate.most {
+                    let is = per_second(asked.most);
+                    beyond("rate", rate.door, "load.schedule", is, per_second(rate.most));
+                }
+                if asked.load.warmup > Nanos::ZERO {
+                    let noun = rate.door.noun;
+                    let found = format!(
+                        "a warm-up of a {noun} on another machine: it is as hard as the {noun} can bear"
+                    );
+                    self.tell("load.warmup", found, "leave it out; let the schedule begin slowly");
+                }
+            }
+            model => {
+                let most = match model {
+                    LoadModel::Users { rate_max, .. } => *rate_max,
+                    _ => None,
+                };
+                if let Some(most) = most.filter(|it| *it > rate.most) {
+                    beyond("rate", rate.door, "load.max_rate", per_second(most), per_second(rate.most));
+                }
+                let measured = asked.load.duration.unwrap_or(Nanos::ZERO);
+                let most = rate.most.min(most.unwrap_or(f64::INFINITY));
+                *model = super::users::limited(model, most, measured);
+            }
+        }
+    }
+
+    /// The rule that ends a trial of what fails, unless the file has rules of its own.
+    pub(super) fn abort(&mut self, guard: &Guard, stop: &mut Vec<String>) {
+        if stop.is_empty() {
+            stop.push(ABORT.to_owned());
+            self.remarks.push(format!(
+                "{ABORT} ends a trial, since the {} is on another machine; `stop` of your own takes its place",
+                guard.rate.door.noun
+            ));
+        }
+    }
+}
+
+/// The keys that are given.
+fn given(allow: bool, caps: bool) -> impl Iterator<Item = &'static str> {
+    [("allow", allow), ("caps", caps)].into_iter().filter(|it| it.1).map(|it| it.0)
+}
