@@ -23,9 +23,10 @@ use writes::Writes;
 pub fn judge<I: Iterator<Item = Entry>>(history: &History, entries: impl Fn() -> I) -> Verdict {
     let survey = Survey::of(history, entries());
     let readings = Readings::of(history, &survey);
+    let closed = history.end == Some(LedgerEnd::Closed);
     let mut found = Findings::default();
     readings.flickers(&mut found);
-    readings.strangers(&mut found, &survey, history.end == Some(LedgerEnd::Closed));
+    readings.strangers(&mut found, &survey, closed);
     let wrong = history.promotions.iter().filter(|it| !replication::is_safe(it)).count() as u64;
     found.add_many(Kind::WrongPromotion, wrong, None);
     let mut writes = Writes::new(&readings, &survey, Promises::of(history, &survey), &history.faults);
@@ -34,7 +35,7 @@ pub fn judge<I: Iterator<Item = Entry>>(history: &History, entries: impl Fn() ->
             writes.see(&attempt, &mut found);
         }
     }
-    let written = writes.finish(&mut found);
+    let written = writes.finish(closed, &mut found);
 
     let mut doubts = readings.doubts.clone();
     doubts.extend(&survey.doubts);

@@ -12,12 +12,13 @@ pub(super) struct Readings<'a> {
     of: Vec<&'a Reading>,
     /// About the others.
     pub doubts: Vec<Doubt>,
+    history: &'a History,
 }
 
 impl<'a> Readings<'a> {
     pub fn of(history: &'a History, survey: &Survey) -> Readings<'a> {
         let systems = survey.systems();
-        let mut it = Readings { of: Vec::new(), doubts: Vec::new() };
+        let mut it = Readings { of: Vec::new(), doubts: Vec::new(), history };
         for (number, reading) in history.readings.iter().enumerate() {
             let newest = survey.timelines.iter().filter(|it| it.0 <= reading.began).map(|it| it.1).max();
             let doubt = if reading.in_recovery || was_standby(history, reading) {
@@ -59,7 +60,7 @@ impl<'a> Readings<'a> {
         self.of.iter().any(|it| it.rows.repeated.contains_key(&key))
     }
 
-    /// There, and absent in a later reading of the same timeline. From one timeline to the next, what vanished is a loss.
+    /// There, and absent in a later reading. What a fault between them took away is a loss, and no more than that.
     pub fn flickers(&self, found: &mut Findings) {
         for session in 0..self.sessions() {
             let words = self.of.iter().map(|it| it.rows.session(session).len()).max().unwrap_or(0);
@@ -68,7 +69,7 @@ impl<'a> Readings<'a> {
                 let mut gone = 0;
                 for (number, earlier) in self.of.iter().enumerate() {
                     for later in &self.of[number + 1..] {
-                        if later.server.timeline == earlier.server.timeline {
+                        if self.is_quiet(earlier, later) {
                             gone |= word(earlier) & !word(later);
                         }
                     }
@@ -76,6 +77,13 @@ impl<'a> Readings<'a> {
                 found.add_many(Kind::Flicker, u64::from(gone.count_ones()), keys(session, place, gone));
             }
         }
+    }
+
+    /// Nothing was done to the system between two readings, and the same primary's timeline went on.
+    fn is_quiet(&self, earlier: &Reading, later: &Reading) -> bool {
+        let between = |at: Nanos| earlier.began < at && at <= later.began;
+        earlier.server.timeline == later.server.timeline
+            && !self.history.faults.iter().any(|it| between(it.at))
     }
 
     /// What nobody asked for. In a `closed` ledger that is also what was reserved and never used.

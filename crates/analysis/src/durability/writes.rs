@@ -103,10 +103,14 @@ impl<'a> Writes<'a> {
         }
     }
 
-    /// After the last entry.
-    pub fn finish(mut self, found: &mut Findings) -> Written {
+    /// After the last entry. In a ledger that is not `closed`, the last write of each session may have been tried again.
+    pub fn finish(mut self, closed: bool, found: &mut Findings) -> Written {
         for number in 0..self.sessions.len() {
-            if let Some(write) = self.sessions[number].open {
+            if let Some(mut write) = self.sessions[number].open {
+                if !closed {
+                    write.unknown = true;
+                    write.attempts += 1;
+                }
                 self.judge(&write, found);
             }
         }

@@ -1,6 +1,8 @@
 //! Literal histories: what came of writes, what was read, what follows.
 
+mod planted;
 mod told;
+mod world;
 
 use super::*;
 use model::Nanos;
@@ -212,6 +214,11 @@ fn ledgers_that_are_not_whole() {
     // What is there beyond the last outcome may have been sent; beyond what was reserved, it was not.
     check_with("0a", &["0/0 0/1"], end(LedgerEnd::Open), "Unknown; open");
     check_with("0a", &["0/0 0/1024"], end(LedgerEnd::Open), "Broken phantom 1 0/1024; open");
+    // The last of a session may have been tried again; those before it were not.
+    check_with("0f", &["0/0"], end(LedgerEnd::Open), "Unknown; open");
+    check_with("0f 0a", &["0/0 0/1"], end(LedgerEnd::Open), "Broken false failure 1 0/0; open");
+    check_with("0u", &["0/0 0/0"], end(LedgerEnd::Open), "Unknown duplicate by retry 1 0/0; open");
+    check_with("0u 0a", &["0/0 0/0"], end(LedgerEnd::Open), "Broken lost 1 0/1, duplicate 1 0/0; open");
     let without = |sequence: u64| {
         move |told: &mut Told| {
             told.entries.retain(|it| !matches!(it, Entry::Ended(it) if it.key.sequence == sequence));

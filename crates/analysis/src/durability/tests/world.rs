@@ -1,0 +1,539 @@
+//! An invented cluster that keeps all its promises: a primary, standbys that have a prefix of its log, sessions that write,
+//! kills and promotions of the right standby. Whatever the seed, nothing may be called a violation; and what it lost without
+//! a promise must be counted to the last write.
+
+use super::super::judge;
+use crate::replication::{self, SyncState, sync_states};
+use model::durability::*;
+use model::{Code, Nanos};
+use std::collections::BTreeSet;
+
+/// splitmix64.
+pub(super) struct Chance(pub u64);
+
+impl Chance {
+    /// Below `n`.
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut it = self.0;
+        it = (it ^ (it >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        it = (it ^ (it >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (it ^ (it >> 31)) % n
+    }
+
+    pub fn percent(&mut self, n: u64) -> bool {
+        self.below(100) < n
+    }
+}
+
+/// One reading before it is made of bits: its rows with their authenticity.
+pub(super) struct Read {
+    pub began: Nanos,
+    pub server: Server,
+    pub in_recovery: bool,
+    pub rows: Vec<(Key, bool)>,
+}
+
+/// What a world leaves behind.
+pub(super) struct Evidence {
+    pub history: History,
+    pub entries: Vec<Entry>,
+    pub reads: Vec<Read>,
+    pub reserved: Vec<u64>,
+    /// Acknowledged, and not in the last primary's log.
+    pub lost: u64,
+    pub promise_changed: bool,
+}
+
+impl Evidence {
+    pub fn judge(&self) -> Verdict {
+        let mut history = self.history.clone();
+        history.readings = self.reads.iter().map(|it| it.made(&self.reserved)).collect();
+        judge(&history, || self.entries.iter().cloned())
+    }
+}
+
+impl Read {
+    pub fn made(&self, reserved: &[u64]) -> Reading {
+        let mut rows = Rows::new(reserved);
+        self.rows.iter().for_each(|&(key, authentic)| rows.add(key, authentic));
+        Reading { began: self.began, server: self.server.clone(), in_recovery: self.in_recovery, rows }
+    }
+}
+
+struct Node {
+    /// Commits in their order; a standby's are a prefix of its primary's.
+    log: Vec<Key>,
+    server: Server,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Session {
+    next: u64,
+    number: u16,
+    /// The last write may be tried again.
+    open: bool,
+    /// Since when, and behind how much of the log it waits.
+    waits: Option<(Nanos, usize)>,
+    /// It waits for a commit of its own, the last of those.
+    commits: bool,
+}
+
+pub(super) struct World {
+    chance: Chance,
+    now: Nanos,
+    nodes: Vec<Node>,
+    primary: usize,
+    /// How much of the primary's log is on its disk.
+    flushed: usize,
+    setting: (&'static str, String),
+    sessions: Vec<Session>,
+    unique: bool,
+    /// Entries on their way to the ledger, by thread.
+    under_way: [Vec<Entry>; 2],
+    evidence: Evidence,
+    acknowledged: BTreeSet<Key>,
+    servers: Vec<Server>,
+}
+
+const BLOCK: u64 = 64;
+
+/// What it must be to plant a defect into it, where it is not left to chance.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Wish {
+    /// A quorum that never changes, one kill, a closed ledger.
+    pub quorum: bool,
+}
+
+impl World {
+    pub fn run(seed: u64, wish: Wish) -> Evidence {
+        let mut chance = Chance(seed);
+        let count = 2 + chance.below(3) as usize;
+        let node = |number: usize| Node {
+            log: Vec::new(),
+            server: Server {
+                system: 42,
+                address: format!("n{number}"),
+                started_us: 1 + number as u64,
+                timeline: 1,
+            },
+        };
+        let sessions = vec![Session::default(); 1 + chance.below(6) as usize];
+        let evidence = Evidence {
+            history: History { control: Some(Control { lost: 3 }), ..History::default() },
+            entries: Vec::new(),
+            reads: Vec::new(),
+            reserved: vec![0; sessions.len()],
+            lost: 0,
+            promise_changed: false,
+        };
+        let mut it = World {
+            now: Nanos::from_millis(chance.below(100_000)),
+            nodes: (0..count).map(node).collect(),
+            primary: 0,
+            flushed: 0,
+            setting: ("on", String::new()),
+            unique: wish.quorum || chance.percent(70),
+            sessions,
+            under_way: [Vec::new(), Vec::new()],
+            evidence,
+            acknowledged: BTreeSet::new(),
+            servers: Vec::new(),
+            chance,
+        };
+        it.set(wish);
+        it.sample();
+        let mut kills = if wish.quorum { 1 } else { it.chance.below(4) };
+        let steps = 60 + it.chance.below(300);
+        for step in 0..steps {
+            it.now += Nanos(1 + it.chance.below(3_000_000));
+            if kills > 0 && step > steps / 3 && it.chance.percent(5) {
+                kills -= 1;
+                it.kill();
+            }
+            it.step(wish);
+        }
+        it.end(wish)
+    }
+
+    fn step(&mut self, wish: Wish) {
+        match self.chance.below(100) {
+            0..45 => self.invoke(),
+            45..65 => self.replicate(),
+            65..90 => self.answer(),
+            90..92 => self.cancel(),
+            92..94 => self.give_up(),
+            94..96 => self.sample(),
+            96 if !wish.quorum => self.crash(),
+            97 if !wish.quorum && self.chance.percent(30) => {
+                self.evidence.promise_changed = true;
+                self.set(wish);
+            }
+            98 => self.read(),
+            _ => self.clock(),
+        }
+    }
+
+    /// Chooses what is promised from now on.
+    fn set(&mut self, wish: Wish) {
+        let quorum = 1 + self.chance.below(self.nodes.len() as u64 - 1);
+        let commit =
+            ["on", "on", "remote_apply", "remote_write", "local", "off"][self.chance.below(6) as usize];
+        self.setting = match self.chance.below(4) {
+            _ if wish.quorum => ("on", format!("ANY {quorum} (*)")),
+            0 => (commit, String::new()),
+            1 => (commit, format!("FIRST {quorum} (*)")),
+            _ => (commit, format!("ANY {quorum} (*)")),
+        };
+        self.promise();
+    }
+
+    fn standbys(&self) -> Option<Standbys> {
+        replication::parse(&self.setting.1).expect("well-formed")
+    }
+
+    fn promise(&mut self) {
+        let promise = replication::promise(self.setting.0, self.standbys().as_ref()).expect("a known word");
+        let server = self.nodes[self.primary].server.clone();
+        self.evidence.history.promised.push(Promised { at: self.now, server, promise });
+    }
+
+    fn invoke(&mut self) {
+        let number = self.chance.below(self.sessions.len() as u64) as usize;
+        let session = &mut self.sessions[number];
+        if session.waits.is_some() {
+            return;
+        }
+        if session.open && self.chance.percent(60) {
+            session.number += 1;
+        } else {
+            (session.next, session.number) = (session.next + 1, 1);
+        }
+        let key = Key { session: number as u32, sequence: session.next - 1 };
+        if key.sequence >= self.evidence.reserved[number] {
+            self.evidence.reserved[number] += BLOCK;
+            let until = self.evidence.reserved[number];
+            self.write(key, Entry::Reserved { session: key.session, until });
+        }
+        let invoked = self.now;
+        let refused = Outcome::Failed(Code::SqlState(*b"40001"));
+        let broken = Outcome::Unknown(Code::RESET);
+        match self.chance.below(100) {
+            0..5 => self.told(key, invoked, refused, Some(self.primary)),
+            5..7 => {
+                let standby = (self.primary + 1) % self.nodes.len();
+                self.told(key, invoked, Outcome::Failed(Code::SqlState(*b"25006")), Some(standby));
+            }
+            7..10 => self.told(key, invoked, Outcome::Failed(Code::REFUSED), None),
+            10..13 => self.told(key, invoked, broken, Some(self.primary)),
+            13..16 => {
+                self.commit(key);
+                self.told(key, invoked, broken, Some(self.primary));
+            }
+            _ => {
+                let commits = self.commit(key);
+                let behind = self.nodes[self.primary].log.len();
+                let session = &mut self.sessions[number];
+                (session.waits, session.commits) = (Some((invoked, behind)), commits);
+            }
+        }
+    }
+
+    /// With a unique key a row that is there is left as it is. Says whether there was anything to commit.
+    fn commit(&mut self, key: Key) -> bool {
+        let log = &mut self.nodes[self.primary].log;
+        let commits = !(self.unique && log.contains(&key));
+        log.extend(commits.then_some(key));
+        if self.setting.0 != "off" {
+            self.flushed = log.len();
+        }
+        commits
+    }
+
+    /// Only what is on the primary's disk is sent.
+    fn replicate(&mut self) {
+        self.flushed = self.flushed.max(self.nodes[self.primary].log.len().min(self.flushed + 1));
+        let number = self.chance.below(self.nodes.len() as u64) as usize;
+        let have = self.nodes[number].log.len();
+        if number != self.primary && have < self.flushed {
+            let more = 1 + self.chance.below((self.flushed - have) as u64) as usize;
+            let sent = self.nodes[self.primary].log[have..have + more].to_vec();
+            self.nodes[number].log.extend(sent);
+        }
+    }
+
+    fn others(&self) -> Vec<usize> {
+        (0..self.nodes.len()).filter(|it| *it != self.primary).collect()
+    }
+
+    /// Whether what is promised of the first `behind` commits holds.
+    fn holds(&self, behind: usize) -> bool {
+        if self.setting.0 == "off" {
+            return true;
+        }
+        let Some(standbys) = self.standbys().filter(|_| self.setting.0 != "local") else {
+            return self.flushed >= behind;
+        };
+        let others = self.others();
+        let has = |it: &usize| self.nodes[*it].log.len() >= behind;
+        match standbys.choice {
+            Choice::Any => others.iter().filter(|it| has(it)).count() >= standbys.count as usize,
+            Choice::First => others.iter().take(standbys.count as usize).all(has),
+        }
+    }
+
+    fn answer(&mut self) {
+        for number in 0..self.sessions.len() {
+            let Some((invoked, behind)) = self.sessions[number].waits else { continue };
+            if self.holds(behind) && self.chance.percent(70) {
+                self.settle(number, invoked, Outcome::Acknowledged);
+            }
+        }
+    }
+
+    fn cancel(&mut self) {
+        let waiting = self.sessions.iter().position(|it| it.waits.is_some());
+        let Some(number) = waiting.filter(|_| self.standbys().is_some()) else { return };
+        let (invoked, behind) = self.sessions[number].waits.expect("it waits");
+        if !self.holds(behind) {
+            self.settle(number, invoked, Outcome::AcknowledgedLocally);
+        }
+    }
+
+    fn give_up(&mut self) {
+        if let Some(number) = self.sessions.iter().position(|it| it.waits.is_some()) {
+            let (invoked, _) = self.sessions[number].waits.expect("it waits");
+            self.settle(number, invoked, Outcome::Unknown(Code::TIMED_OUT));
+        }
+    }
+
+    fn give_all_up(&mut self) {
+        for number in 0..self.sessions.len() {
+            if let Some((invoked, _)) = self.sessions[number].waits {
+                self.settle(number, invoked, Outcome::Unknown(Code::RESET));
+            }
+        }
+    }
+
+    fn settle(&mut self, number: usize, invoked: Nanos, outcome: Outcome) {
+        self.sessions[number].waits = None;
+        let key = Key { session: number as u32, sequence: self.sessions[number].next - 1 };
+        self.told(key, invoked, outcome, Some(self.primary));
+    }
+
+    /// An outcome goes to the ledger.
+    fn told(&mut self, key: Key, invoked: Nanos, outcome: Outcome, node: Option<usize>) {
+        let session = &mut self.sessions[key.session as usize];
+        let number = session.number;
+        session.open = matches!(outcome, Outcome::Failed(_) | Outcome::Unknown(_));
+        if outcome == Outcome::Acknowledged {
+            self.acknowledged.insert(key);
+        }
+        let server = node.map(|it| self.identify(key, it));
+        let ended = self.now;
+        self.write(key, Entry::Ended(Attempt { key, number, outcome, invoked, ended, server }));
+    }
+
+    /// The number of a server in the ledger; both threads meet it on their own.
+    fn identify(&mut self, key: Key, node: usize) -> ServerId {
+        let server = self.nodes[node].server.clone();
+        let known = self.servers.iter().position(|it| *it == server);
+        let id = ServerId(known.unwrap_or(self.servers.len()) as u16);
+        if known.is_none() {
+            self.servers.push(server.clone());
+        }
+        self.write(key, Entry::Server(id, server));
+        id
+    }
+
+    fn write(&mut self, key: Key, entry: Entry) {
+        let thread = key.session as usize % 2;
+        self.under_way[thread].push(entry);
+        if self.chance.percent(20) {
+            self.evidence.entries.append(&mut self.under_way[thread]);
+        }
+    }
+
+    fn clock(&mut self) {
+        let wall_us = 1_700_000_000_000_000 + self.now.0 / 1000 + self.chance.below(1000);
+        self.evidence.entries.push(Entry::Clock { at: self.now, wall_us });
+    }
+
+    fn sample(&mut self) {
+        for (number, node) in self.nodes.iter().enumerate() {
+            let in_recovery = number != self.primary;
+            let sample = Sample { at: self.now, server: node.server.clone(), in_recovery };
+            self.evidence.history.samples.push(sample);
+        }
+    }
+
+    /// The primary dies, and the standby with most takes its place; it comes back as a standby.
+    fn kill(&mut self) {
+        self.give_all_up();
+        let at = self.now;
+        self.evidence.history.faults.push(Fault { at, fails_over: true });
+        self.now += Nanos::from_millis(100 + self.chance.below(3000));
+        let others = self.others();
+        let names: Vec<String> = others.iter().map(|it| self.nodes[*it].server.address.clone()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let states = sync_states(self.standbys().as_ref(), &names);
+        let answer = |(it, state): (&usize, &(u32, SyncState))| Answer {
+            name: self.nodes[*it].server.address.clone(),
+            received: Some(self.nodes[*it].log.len() as u64),
+            synchronous: matches!(state.1, SyncState::Sync | SyncState::Quorum),
+        };
+        let answers = others.iter().zip(&states).map(answer).collect();
+        let most = *others.iter().max_by_key(|it| self.nodes[**it].log.len()).expect("there is a standby");
+        let promoted = self.nodes[most].server.address.clone();
+        let standbys = self.standbys();
+        self.evidence.history.promotions.push(Promotion { at: self.now, promoted, standbys, answers });
+        let timeline = self.nodes[self.primary].server.timeline + 1;
+        let log = self.nodes[most].log.clone();
+        self.flushed = log.len();
+        let old = &mut self.nodes[self.primary];
+        old.log = log;
+        old.server.started_us += 1000;
+        self.primary = most;
+        for node in &mut self.nodes {
+            node.server.timeline = timeline;
+        }
+        self.promise();
+        self.sample();
+    }
+
+    /// The primary crashes and comes back by itself: what was not on its disk is gone.
+    fn crash(&mut self) {
+        self.give_all_up();
+        self.evidence.history.faults.push(Fault { at: self.now, fails_over: false });
+        self.now += Nanos::from_millis(100);
+        let primary = &mut self.nodes[self.primary];
+        primary.log.truncate(self.flushed);
+        primary.server.started_us += 1000;
+        self.promise();
+        self.sample();
+    }
+
+    /// What is visible on the primary: all but what still waits.
+    fn read(&mut self) {
+        let commits = |it: &Session| it.waits.filter(|_| it.commits).map(|(_, behind)| behind - 1);
+        let hidden: BTreeSet<usize> = self.sessions.iter().filter_map(commits).collect();
+        let node = &self.nodes[self.primary];
+        let visible = node.log.iter().enumerate().filter(|(place, _)| !hidden.contains(place));
+        let rows = visible.map(|(_, it)| (*it, true)).collect();
+        let (began, server) = (self.now, node.server.clone());
+        self.evidence.reads.push(Read { began, server, in_recovery: false, rows });
+    }
+
+    fn end(mut self, wish: Wish) -> Evidence {
+        // The load goes on until something is acknowledged by the last primary.
+        for number in self.others() {
+            self.nodes[number].log = self.nodes[self.primary].log.clone();
+        }
+        self.flushed = self.nodes[self.primary].log.len();
+        self.give_all_up();
+        self.now += Nanos::from_millis(1);
+        let session = &mut self.sessions[0];
+        (session.next, session.number) = (session.next + 1, 1);
+        let key = Key { session: 0, sequence: session.next - 1 };
+        if key.sequence >= self.evidence.reserved[0] {
+            self.evidence.reserved[0] += BLOCK;
+            let until = self.evidence.reserved[0];
+            self.write(key, Entry::Reserved { session: 0, until });
+        }
+        self.commit(key);
+        for number in self.others() {
+            self.nodes[number].log = self.nodes[self.primary].log.clone();
+        }
+        self.flushed = self.nodes[self.primary].log.len();
+        self.told(key, self.now, Outcome::Acknowledged, Some(self.primary));
+        let [mut one, mut other] = std::mem::take(&mut self.under_way);
+        self.evidence.entries.append(&mut one);
+        self.evidence.entries.append(&mut other);
+        self.evidence.entries.push(Entry::Closed);
+        self.evidence.history.end = Some(LedgerEnd::Closed);
+        if !wish.quorum && self.chance.percent(10) {
+            // The generator was killed as well.
+            let left = 1 + self.chance.below(self.evidence.entries.len() as u64 - 1) as usize;
+            self.evidence.entries.truncate(left);
+            self.evidence.history.end = Some(LedgerEnd::Open);
+        }
+        for _ in 0..3 {
+            self.now += Nanos::from_secs(1);
+            self.sample();
+            self.read();
+            self.nodes[self.primary].server.started_us += 1000;
+        }
+        let there: BTreeSet<Key> = self.nodes[self.primary].log.iter().copied().collect();
+        self.evidence.lost = self.acknowledged.difference(&there).count() as u64;
+        self.evidence
+    }
+}
+
+/// What a valid history may not be called; `Err` tells of what it was called.
+fn judge_valid(seed: u64) -> Result<(Verdict, Evidence), String> {
+    let evidence = World::run(seed, Wish::default());
+    let verdict = evidence.judge();
+    let wrong = |why: &str| {
+        let (findings, doubts) = (&verdict.findings, &verdict.doubts);
+        Err(format!("seed {seed}: {why}: {:?} {findings:?} {doubts:?}", verdict.conclusion))
+    };
+    if verdict.findings.iter().any(|it| it.kind.is_violation()) || verdict.conclusion == Conclusion::Broken {
+        return wrong("a false alarm");
+    }
+    if evidence.history.end == Some(LedgerEnd::Open) {
+        return if verdict.conclusion == Conclusion::Unknown {
+            Ok((verdict, evidence))
+        } else {
+            wrong("its ledger is open")
+        };
+    }
+    let lost = |kinds: &[Kind]| -> u64 {
+        verdict.findings.iter().filter(|it| kinds.contains(&it.kind)).map(|it| it.count).sum()
+    };
+    if lost(&[Kind::LostUnpromised, Kind::LostAmbiguous]) != evidence.lost {
+        return wrong(&format!("{} were lost", evidence.lost));
+    }
+    let may_doubt = |it: &Doubt| evidence.promise_changed && *it == Doubt::LostWhilePromiseChanged;
+    if !verdict.doubts.iter().all(may_doubt) {
+        return wrong("a doubt without a reason");
+    }
+    Ok((verdict, evidence))
+}
+
+#[track_caller]
+fn valid_histories(count: u64) {
+    let (mut kept, mut failovers, mut lost, mut writes) = (0, 0, 0, 0);
+    let mut alarms = Vec::new();
+    for seed in 0..count {
+        match judge_valid(seed) {
+            Ok((verdict, evidence)) => {
+                kept += u64::from(verdict.conclusion == Conclusion::Kept);
+                failovers += u64::from(verdict.failovers);
+                lost += evidence.lost;
+                writes += verdict.counts.acknowledged;
+            }
+            Err(alarm) => alarms.push(alarm),
+        }
+    }
+    println!(
+        "{count} valid histories, seeds 0..{count}: {} false alarms; {kept} kept, {failovers} failovers, {writes} acknowledged, {lost} lost without a promise",
+        alarms.len()
+    );
+    assert!(alarms.is_empty(), "{} of {count}, such as {}", alarms.len(), alarms[0]);
+    assert!(
+        kept > count / 2 && failovers > count / 2 && lost > count / 10,
+        "the histories are worth something"
+    );
+}
+
+#[test]
+fn no_false_alarm() {
+    valid_histories(500);
+}
+
+/// All of it: `cargo test -p analysis no_false_alarm_proof -- --ignored --nocapture`.
+#[test]
+#[ignore = "ten thousand histories"]
+fn no_false_alarm_proof() {
+    valid_histories(10_000);
+}
