@@ -14,6 +14,7 @@ pub mod limits;
 pub mod loglines;
 pub mod plans;
 pub mod probe;
+pub mod replication;
 pub mod restore;
 pub mod sampler;
 pub mod supervisor;

@@ -25,6 +25,7 @@ pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<
         version,
         admin: None,
         statistics: None,
+        read_only: None,
         url: None,
         ready: None,
         log: None,

@@ -2,6 +2,7 @@
 
 use super::{PATIENCE, Running, service};
 use crate::ask::{Connection, Error, Target};
+use crate::probe::read_csv;
 use crate::supervisor::{Answer, Failure, Supervisor};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -18,6 +19,9 @@ pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut Running) -> 
     let Some(id) = node.node else { return Ok(()) };
     if let Some(socket) = &node.statistics {
         node.version = supervisor.await_ready(id, PATIENCE, || haproxy_version(socket))?;
+    }
+    if let (Some(socket), Some(_)) = (&node.statistics, &node.read_only) {
+        supervisor.await_ready(id, PATIENCE, || tells_apart(socket))?;
     }
     if let Some(console) = &node.admin {
         node.version = supervisor.await_ready(id, PATIENCE, || version(console))?;
@@ -60,6 +64,28 @@ fn haproxy_version(socket: &Path) -> Answer<String> {
     match text.lines().find_map(|it| it.strip_prefix("Version: ")) {
         Some(it) => Answer::Ready(it.to_owned()),
         None => Answer::NotYet("it does not tell its version".to_owned()),
+    }
+}
+
+/// At first it takes every server for well, a replica for a primary too.
+fn tells_apart(socket: &Path) -> Answer<()> {
+    let table = match haproxy(socket, "show stat") {
+        Ok(it) => read_csv(&it).unwrap_or_default(),
+        Err(it) => return Answer::NotYet(it.to_string()),
+    };
+    let column = |name: &str| table.columns.iter().position(|it| it == name).unwrap_or(usize::MAX);
+    let [proxy, server, status] = ["pxname", "svname", "status"].map(column);
+    let is = |row: &[Option<String>], at: usize, text: &str| {
+        row.get(at).and_then(Option::as_deref).is_some_and(|it| it == text)
+    };
+    let servers = table.rows.iter().filter(|it| !is(it, server, "BACKEND") && !is(it, server, "FRONTEND"));
+    let up = |name: &str| servers.clone().filter(|it| is(it, proxy, name) && is(it, status, "UP")).count();
+    let all = servers.clone().filter(|it| is(it, proxy, "replicas")).count();
+    match (up("behind"), up("replicas")) {
+        (1, others) if others + 1 == all => Answer::Ready(()),
+        (primaries, replicas) => Answer::NotYet(format!(
+            "it knows {primaries} primaries and {replicas} replicas among {all} servers"
+        )),
     }
 }
 

@@ -9,11 +9,15 @@ mod console;
 mod guard;
 mod hop;
 mod problem;
+mod promote;
+mod replicas;
 mod service;
 mod start;
 
 pub use attach::{Place, place};
 pub use problem::Problem;
+pub use promote::{Promotion, Rejoined};
+pub use replicas::Seen;
 pub use service::{at, spread};
 
 use crate::ask::{Address, Target};
@@ -22,8 +26,9 @@ use crate::component::program::Programs;
 use crate::component::{DoorTls, User, Users};
 use crate::supervisor::{Answer, End, Failure, Launch, NodeId, Sig, Supervisor, free_port};
 use crate::tls_files::TlsFiles;
-use model::plan::{Entrance, Kind, Node, Stack};
+use model::plan::{Entrance, Kind, Node, Replication, Stack};
 use model::summary::Hop;
+use replicas::Replicas;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use start::Found;
 use std::io;
@@ -45,6 +50,10 @@ pub struct Chain {
     ports: fn() -> io::Result<u16>,
     /// A database whose server was stopped to be started with other settings.
     resting: Option<Box<Postgres>>,
+    /// What was asked for last.
+    wanted: Option<Replication>,
+    /// Those of the PostgreSQL at the end, once they are there.
+    replicas: Option<Replicas>,
 }
 
 /// A node that serves, or did when it was last asked.
@@ -58,6 +67,8 @@ pub struct Running {
     pub version: String,
     /// How the application reaches it. Of what takes HTTP requests only the address means something.
     pub entrance: Target,
+    /// How the application reaches the replicas, through a balancer before them.
+    pub read_only: Option<Target>,
     /// Where requests go, `http://127.0.0.1:8080/`, if it takes HTTP requests: a service, or a balancer before one.
     pub url: Option<Url>,
     /// The superuser of PostgreSQL; the console of a pooler, which takes the simple protocol only.
@@ -127,8 +138,16 @@ impl Chain {
         };
         let users = Users { app: user(APP)?, database: APP.to_owned(), console: user(CONSOLE)? };
         allow_files(supervisor);
-        let mut chain =
-            Chain { nodes: Vec::new(), waiting: Vec::new(), users, tls: None, ports, resting: None };
+        let mut chain = Chain {
+            nodes: Vec::new(),
+            waiting: Vec::new(),
+            users,
+            tls: None,
+            ports,
+            resting: None,
+            wanted: None,
+            replicas: None,
+        };
         match chain.become_(supervisor, stack, programs, tell) {
             Ok(()) => Ok(chain),
             Err(problem) => {
@@ -167,6 +186,11 @@ impl Chain {
             found.push((node.clone(), Found::of(node, programs, tell)?));
         }
         self.waiting.clear();
+        let alone = |it: &Option<Replication>| it.as_ref().map(Replication::alone);
+        let as_ready = alone(&self.wanted) == alone(&stack.replication);
+        // Replicas that stay are those that were asked for, and to which nothing was done.
+        let wanted = stack.replication.clone().filter(|it| it.replicas > 0);
+        let stay = self.replication() == wanted.as_ref() && self.undisturbed(supervisor);
         let mut same = 0;
         let pairs = self.nodes.iter().rev().zip(nodes.iter().rev());
         for (old, new) in pairs {
@@ -175,6 +199,17 @@ impl Chain {
             }
             same += 1;
         }
+        if !as_ready {
+            same = 0;
+        }
+        if same == 0 || !stay {
+            while self.nodes.len() > 1 {
+                self.stop_first(supervisor, tell, false)?;
+            }
+            self.shed(supervisor, tell)?;
+            same = same.min(1);
+        }
+        self.wanted.clone_from(&stack.replication);
         while self.nodes.len() > same {
             let keep = self.nodes.len() == 1 && found.last().is_some_and(|it| self.nodes[0].can_become(it));
             self.stop_first(supervisor, tell, keep)?;
@@ -190,6 +225,10 @@ impl Chain {
         tell: &mut dyn FnMut(Step<'_>),
     ) -> Result<(), Failure> {
         self.waiting.clear();
+        while self.nodes.len() > 1 {
+            self.stop_first(supervisor, tell, false)?;
+        }
+        self.shed(supervisor, tell)?;
         while !self.nodes.is_empty() {
             self.stop_first(supervisor, tell, false)?;
         }
@@ -329,6 +368,7 @@ impl Chain {
         mut nodes: Vec<(Node, Found)>,
         tell: &mut dyn FnMut(Step<'_>),
     ) -> Result<(), Problem> {
+        self.grow(supervisor, tell)?;
         let protected = nodes.iter().any(|it| it.0.entrance == Entrance::Tls);
         if protected && self.tls.is_none() {
             self.tls = Some(TlsFiles::make(supervisor)?);
@@ -339,6 +379,8 @@ impl Chain {
             let running = self.start(supervisor, node, found)?;
             self.nodes.insert(0, running);
             tell(Step::Ready(&self.nodes[0], began.elapsed()));
+            // They stand behind all others.
+            self.grow(supervisor, tell)?;
         }
         self.find_hops(supervisor)
     }

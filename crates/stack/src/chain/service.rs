@@ -69,7 +69,7 @@ pub(super) fn copies(nodes: &[Running]) -> Option<Copies<'_>> {
     Some(Copies { doors, ready: first.ready.as_ref().map_or("/", |it| it.0.as_str()) })
 }
 
-fn door(it: &Running) -> Door<'_> {
+pub(super) fn door(it: &Running) -> Door<'_> {
     Door { name: &it.plan.name, address: it.entrance.address.clone(), tls: DoorTls::Off }
 }
 
@@ -97,6 +97,7 @@ pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<Runnin
         entrance: Target { address, login: Login::new("", "").into() },
         admin: None,
         statistics: None,
+        read_only: None,
         ready: Some((service.ready.clone(), PATIENCE)),
         url: Some(url),
         log: None,

@@ -6,7 +6,7 @@ use super::{
 use crate::ask::{Address, Target};
 use crate::component::postgres::{Postgres, Settings, memory};
 use crate::component::program::{Program, Programs};
-use crate::component::{self, Door, DoorTls, Given, service};
+use crate::component::{self, Door, DoorTls, Given, Users, service};
 use crate::find::Installation;
 use crate::supervisor::{Failure, Launch, Supervisor};
 use crate::tls_files::TlsFiles;
@@ -95,13 +95,19 @@ impl Chain {
         installation: &Installation,
     ) -> Result<Running, Failure> {
         let tls = self.tls.as_ref().filter(|_| node.entrance == Entrance::Tls);
+        let more = match &self.wanted {
+            Some(_) => ready_for_replicas(&wanted.settings),
+            None => wanted.settings.clone(),
+        };
         let settings = Settings {
             name: node.name.clone(),
             max_connections: wanted.max_connections,
-            more: wanted.settings.clone(),
+            more,
             tls: tls.cloned(),
             limits: node.limits.clone(),
+            apart: self.wanted.is_some(),
             ports: self.ports,
+            ..Settings::default()
         };
         let postgres = match self.resting.take() {
             Some(mut postgres) => {
@@ -119,45 +125,7 @@ impl Chain {
                 Box::new(postgres)
             }
         };
-        let tls = self.tls.as_ref().filter(|_| node.entrance == Entrance::Tls);
-        let admin = postgres.target();
-        let address = match node.entrance {
-            Entrance::Unix => admin.address.clone(),
-            Entrance::Tcp | Entrance::Tls => postgres.target_tcp().address,
-        };
-        let component = component::of(&node.kind).expect("the table has PostgreSQL");
-        let home = supervisor.home();
-        let configured = Node { kind: Kind::Postgres(wanted.clone()), ..node.clone() };
-        let given = Given {
-            node: &configured,
-            version: (installation.version.major, 0),
-            address: &address,
-            tls,
-            behind: None,
-            copies: None,
-            users: &self.users,
-            files: supervisor.directory(),
-            home: &home,
-            memory: memory(),
-        };
-        let recipe = component.recipe(&given).map_err(|it| failed(&node.name, "be written down", &it))?;
-        Ok(Running {
-            node: Some(postgres.node),
-            program: Some(installation.bin.join("postgres")),
-            version: installation.version.text.clone(),
-            entrance: self.entrance(address, tls),
-            admin: Some(admin),
-            statistics: None,
-            url: None,
-            ready: None,
-            log: Some(log(supervisor, &node.name)),
-            arguments: recipe.arguments,
-            configuration: recipe.files,
-            hop: Hop::default(),
-            door: door_tls(tls),
-            kept: Kept::Postgres(postgres),
-            plan: node,
-        })
+        running(&self.users, supervisor, node, postgres, self.tls.as_ref())
     }
 
     /// The application's user and database.
@@ -191,7 +159,8 @@ impl Chain {
             Kind::Service(_) => self.nodes.iter().find(|it| it.url.is_none()),
             _ => self.nodes.first(),
         };
-        let copies = super::service::copies(&self.nodes).filter(|_| matches!(node.kind, Kind::HaProxy(_)));
+        let is_balancer = matches!(node.kind, Kind::HaProxy(_));
+        let copies = super::service::copies(&self.nodes).filter(|_| is_balancer);
         let ready = match (&node.kind, &copies) {
             (Kind::Service(it), _) => Some((it.ready.clone(), super::service::patience(&node, it))),
             (_, Some(it)) => Some((it.ready.to_owned(), PATIENCE)),
@@ -226,6 +195,12 @@ impl Chain {
                 Entrance::Unix => Address::Unix(home.join(format!(".s.PGSQL.{port}"))),
                 Entrance::Tcp | Entrance::Tls => Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
             };
+            let before = self.replicas.is_some() && self.nodes.len() == 1 && is_balancer;
+            let read_only = match before {
+                true => Some((self.ports)().map_err(|it| failed(&node.name, "get a port", &it))?),
+                false => None,
+            };
+            let servers = read_only.and_then(|it| self.before_servers(it));
             let given = Given {
                 node: &node,
                 version: program.version,
@@ -233,6 +208,7 @@ impl Chain {
                 tls,
                 behind: behind.as_ref(),
                 copies: copies.as_ref(),
+                servers: servers.as_ref(),
                 users: &self.users,
                 files: &files,
                 home: &home,
@@ -267,6 +243,7 @@ impl Chain {
                 entrance: self.entrance(address.clone(), tls),
                 admin: console,
                 statistics: recipe.statistics,
+                read_only: read_only.map(|it| self.read_only(it)),
                 url: ready.as_ref().map(|_| Url { host: host(&address), tls: false, target: "/".to_owned() }),
                 ready: ready.clone(),
                 log: Some(log(supervisor, &name)),
@@ -299,10 +276,83 @@ impl Chain {
     }
 
     /// How the application reaches a node of ours.
-    fn entrance(&self, address: Address, tls: Option<&TlsFiles>) -> Target {
-        let app = &self.users.app;
-        Target { address, login: login(&app.name, &app.password, &self.users.database, tls) }
+    pub(super) fn entrance(&self, address: Address, tls: Option<&TlsFiles>) -> Target {
+        entrance(&self.users, address, tls)
     }
+}
+
+/// A server of ours that serves, as a node of the chain.
+pub(super) fn running(
+    users: &Users,
+    supervisor: &Supervisor,
+    node: Node,
+    postgres: Box<Postgres>,
+    tls: Option<&TlsFiles>,
+) -> Result<Running, Failure> {
+    let tls = tls.filter(|_| node.entrance == Entrance::Tls);
+    let admin = postgres.target();
+    let address = match node.entrance {
+        Entrance::Unix => admin.address.clone(),
+        Entrance::Tcp | Entrance::Tls => postgres.target_tcp().address,
+    };
+    let component = component::of(&node.kind).expect("the table has PostgreSQL");
+    let Kind::Postgres(wanted) = &node.kind else { unreachable!("it is a PostgreSQL") };
+    let wanted = plan::Postgres { settings: postgres.settings().more.clone(), ..wanted.clone() };
+    let configured = Node { kind: Kind::Postgres(wanted), ..node.clone() };
+    let home = supervisor.home();
+    let given = Given {
+        node: &configured,
+        version: (postgres.installation.version.major, 0),
+        address: &address,
+        tls,
+        behind: None,
+        copies: None,
+        servers: None,
+        users,
+        files: supervisor.directory(),
+        home: &home,
+        memory: memory(),
+    };
+    let recipe = component.recipe(&given).map_err(|it| failed(&node.name, "be written down", &it))?;
+    Ok(Running {
+        node: Some(postgres.node),
+        program: Some(postgres.installation.bin.join("postgres")),
+        version: postgres.installation.version.text.clone(),
+        entrance: entrance(users, address, tls),
+        admin: Some(admin),
+        statistics: None,
+        read_only: None,
+        url: None,
+        ready: None,
+        log: Some(log(supervisor, &node.name)),
+        arguments: recipe.arguments,
+        configuration: recipe.files,
+        hop: Hop::default(),
+        door: door_tls(tls),
+        kept: Kept::Postgres(postgres),
+        plan: node,
+    })
+}
+
+/// How the application reaches a node of ours.
+fn entrance(users: &Users, address: Address, tls: Option<&TlsFiles>) -> Target {
+    Target { address, login: login(&users.app.name, &users.app.password, &users.database, tls) }
+}
+
+/// A server's lines with those that let it have replicas, become one, and go back to where a newer primary began.
+pub(super) fn ready_for_replicas(wanted: &[(String, String)]) -> Vec<(String, String)> {
+    let ours = [
+        // Without it pg_rewind cannot tell which pages differ.
+        ("wal_log_hints", "on"),
+        // What a replica may lack when it comes back.
+        ("wal_keep_size", "1GB"),
+        // How long it waits before it tries another time; five seconds would be most of a failover.
+        ("wal_retrieve_retry_interval", "200ms"),
+    ];
+    let told = |name: &str| wanted.iter().any(|it| it.0 == name);
+    let ours =
+        ours.into_iter().filter(|it| !told(it.0)).map(|(name, value)| (name.to_owned(), value.to_owned()));
+    ours.chain(wanted.iter().cloned()).collect()
 }
 
 /// With the library that counts statements, where it is installed and no other ones are asked for: what a pooler or an
@@ -342,7 +392,7 @@ fn environment(of: &[(String, String)]) -> Option<(String, String)> {
 }
 
 /// Writes a private file, in place of one of an earlier node of the name.
-fn write(supervisor: &Supervisor, name: &str, contents: &str) -> std::io::Result<()> {
+pub(super) fn write(supervisor: &Supervisor, name: &str, contents: &str) -> std::io::Result<()> {
     let _ = std::fs::remove_file(supervisor.directory().join(name));
     supervisor.private_file(name, contents.as_bytes()).map(drop)
 }

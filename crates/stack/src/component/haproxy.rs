@@ -4,7 +4,7 @@
 //! Before an HTTP service it shares requests among the copies.
 
 use super::program::Names;
-use super::{Component, Copies, Door, DoorTls, Given, Recipe};
+use super::{Component, Copies, Door, DoorTls, Given, Recipe, Servers};
 use crate::ask::Address;
 use crate::supervisor::{Sig, Step};
 use model::Nanos;
@@ -56,6 +56,9 @@ fn configuration(wanted: &HaProxy, given: &Given<'_>, statistics: &Path) -> Resu
     if let Some(copies) = given.copies {
         return before_services(wanted, given, copies, statistics);
     }
+    if let Some(servers) = given.servers {
+        return before_servers(wanted, given, servers, statistics);
+    }
     let behind = given.behind.ok_or("there is nothing behind it")?;
     match (given.node.entrance, &behind.tls) {
         (Entrance::Tls, DoorTls::Off) => {
@@ -74,6 +77,55 @@ fn configuration(wanted: &HaProxy, given: &Given<'_>, statistics: &Path) -> Resu
     }
     let servers = servers(wanted, std::slice::from_ref(behind));
     Ok(written("tcp", wanted, given, statistics, &servers))
+}
+
+/// Clients go to the primary here, and to the replicas in turn at another port, as each server says what it is.
+fn before_servers(
+    wanted: &HaProxy,
+    given: &Given<'_>,
+    servers: &Servers<'_>,
+    statistics: &Path,
+) -> Result<String, String> {
+    if given.node.entrance != Entrance::Tcp {
+        return Err("before several servers its entrance must be tcp".to_owned());
+    }
+    let check = wanted.check.ok_or("it must ask its servers which of them is the primary")?;
+    let mut options = String::new();
+    if let Some(it) = wanted.maxconn {
+        write!(options, " maxconn {it}").expect("strings grow");
+    }
+    // Once is enough to be taken at their word; who does not answer is asked again, at once.
+    write!(options, " check inter {0} fastinter {0} downinter {0} fall 2 rise 1", millis(check))
+        .expect("strings grow");
+    if servers.shutdown_sessions {
+        options += " on-marked-down shutdown-sessions";
+    }
+    let behind = |path: &str| {
+        let mut lines = format!(
+            "    option httpchk\n    http-check send meth GET uri {path} ver HTTP/1.1 hdr Host localhost\n    \
+             http-check expect status 200\n"
+        );
+        for (door, health) in &servers.doors {
+            let Address::Tcp(address) = &door.address else { return Err("servers are reached by tcp here") };
+            writeln!(
+                lines,
+                "    server {} {address}{options} addr {} port {}",
+                door.name,
+                health.ip(),
+                health.port()
+            )
+            .expect("strings grow");
+        }
+        Ok(lines)
+    };
+    let rest = format!(
+        "{}\nfrontend {}-replicas\n    bind {}\n    default_backend replicas\n\nbackend replicas\n    balance roundrobin\n{}",
+        behind("/primary")?,
+        given.node.name,
+        servers.read_only,
+        behind("/replica")?
+    );
+    Ok(written("tcp", wanted, given, statistics, &rest))
 }
 
 /// Requests go to its copies in turn, to those that say that they are ready.

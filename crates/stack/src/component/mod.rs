@@ -16,6 +16,7 @@ use crate::tls_files::TlsFiles;
 use model::plan::{Kind, Node};
 use program::Names;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use wire::pg::Secret;
 
@@ -59,6 +60,8 @@ pub struct Given<'a> {
     pub behind: Option<&'a Door<'a>>,
     /// What it shares requests among, in place of `behind`, if it is a balancer before an HTTP service.
     pub copies: Option<&'a Copies<'a>>,
+    /// What it tells apart, in place of `behind`, if it is a balancer before several PostgreSQL servers.
+    pub servers: Option<&'a Servers<'a>>,
     pub users: &'a Users,
     /// The directory that its files will lie in, and that no one else writes to.
     pub files: &'a Path,
@@ -84,6 +87,17 @@ pub struct Copies<'a> {
     pub doors: Vec<Door<'a>>,
     /// The path that each answers with 200 when it is ready.
     pub ready: &'a str,
+}
+
+/// PostgreSQL servers with the same rows, of which one is the primary.
+#[derive(Clone, Debug)]
+pub struct Servers<'a> {
+    /// Each with the place that tells whether it is the primary, `GET /primary`, or a replica, `GET /replica`.
+    pub doors: Vec<(Door<'a>, SocketAddr)>,
+    /// Where clients of the replicas are to be waited for.
+    pub read_only: SocketAddr,
+    /// Whether sessions end with the role of their server.
+    pub shutdown_sessions: bool,
 }
 
 /// What the node behind must show.

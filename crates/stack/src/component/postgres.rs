@@ -25,8 +25,7 @@ pub struct Postgres {
     /// The directory of its Unix socket.
     pub sockets: PathBuf,
     password: Secret,
-    name: String,
-    limits: Limits,
+    settings: Settings,
     /// The first process that served this data: no other data of this supervisor has the same.
     pub cluster: NodeId,
 }
@@ -43,6 +42,10 @@ pub struct Settings {
     pub tls: Option<TlsFiles>,
     /// What it may use of the machine.
     pub limits: Limits,
+    /// Whether its processes are a world of their own, so that all of them can be killed or paused at once.
+    pub apart: bool,
+    /// Where it listens, beside its Unix socket.
+    pub address: Ipv4Addr,
     /// Offers a port to listen on, anew when one is taken.
     pub ports: fn() -> std::io::Result<u16>,
 }
@@ -55,6 +58,8 @@ impl Default for Settings {
             more: Vec::new(),
             tls: None,
             limits: Limits::default(),
+            apart: false,
+            address: Ipv4Addr::LOCALHOST,
             ports: free_port,
         }
     }
@@ -62,6 +67,8 @@ impl Default for Settings {
 
 /// The superuser, and the database that is there from the start.
 const NAME: &str = "postgres";
+/// In its data: whether it follows another server.
+const STANDBY: &str = "standby.signal";
 /// Slow disks take their time to write an empty cluster of 40 MB.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -76,44 +83,141 @@ impl Postgres {
         settings: &Settings,
     ) -> Result<Postgres, Failure> {
         let name = &settings.name;
-        let home = supervisor.home();
-        let sockets = home.clone();
-        let data = home.join(name);
         let password =
             random_password().map_err(|it| Failure::new(name, "get a password", it.to_string()))?;
-        let mut postgres = Postgres {
+        let mut postgres = Postgres::new(supervisor, installation, settings, password);
+        postgres.initdb(supervisor)?;
+        postgres.launch_somewhere(supervisor)?;
+        postgres.cluster = postgres.node;
+        Ok(postgres)
+    }
+
+    /// One that does not run, and has no data.
+    fn new(
+        supervisor: &Supervisor,
+        installation: &Installation,
+        settings: &Settings,
+        password: Secret,
+    ) -> Postgres {
+        Postgres {
             node: NodeId(0),
             installation: installation.clone(),
             port: 0,
-            data,
-            sockets,
+            data: supervisor.home().join(&settings.name),
+            sockets: supervisor.home(),
             password,
-            name: name.clone(),
-            limits: settings.limits.clone(),
+            settings: settings.clone(),
             cluster: NodeId(0),
-        };
-        postgres.initdb(supervisor)?;
-        postgres.configure(supervisor, settings)?;
-        // A port that was free may be taken by now: the server says so at once, and we try another.
+        }
+    }
+
+    /// A server with the same rows, made by `pg_basebackup` while this one serves; it follows whom `settings` say as soon as
+    /// it is launched.
+    pub fn copy(&self, supervisor: &mut Supervisor, settings: &Settings) -> Result<Postgres, Failure> {
+        let mut copy = Postgres::new(supervisor, &self.installation, settings, self.password.clone());
+        copy.cluster = self.cluster;
+        copy.fetch(supervisor, self.port)?;
+        Ok(copy)
+    }
+
+    /// The rows of the server at the other port in place of its own, whatever these were. Sockets and password of all servers
+    /// with the same rows are the same.
+    pub fn fetch(&self, supervisor: &mut Supervisor, from: u16) -> Result<(), Failure> {
+        let failure = |it: std::io::Error| Failure::new(self.name(), "copy its data", it.to_string());
+        if self.data.exists() {
+            std::fs::remove_dir_all(&self.data).map_err(failure)?;
+        }
+        let name = format!("{}-copy", self.name());
+        let mut launch = Launch::new(&name, self.program("pg_basebackup"), &supervisor.home())
+            .as_user(supervisor.user())
+            .args(["--checkpoint=fast", "--wal-method=stream", "--no-sync", "--no-password"])
+            .args(["--username", NAME, "--port", &from.to_string(), "--host"])
+            .arg(&self.sockets)
+            .arg("--pgdata")
+            .arg(&self.data);
+        launch.secrets.push(("PGPASSWORD".to_owned(), self.password.clone()));
+        supervisor.run(launch, PATIENCE)?;
+        self.stand_by(supervisor)
+    }
+
+    /// Goes back to where its history and the other's part, and takes the other's from there. It must have ended; a crash is
+    /// recovered from first. Afterwards it stands by.
+    pub fn rewind(&self, supervisor: &mut Supervisor, to: u16) -> Result<(), Failure> {
+        let config = supervisor.directory().join(file(self.name()));
+        let name = format!("{}-rewind", self.name());
+        let source = format!(
+            "host={} port={to} user={NAME} dbname={NAME} application_name=pgdyno",
+            self.sockets.display()
+        );
+        let mut launch = Launch::new(&name, self.program("pg_rewind"), &supervisor.home())
+            .as_user(supervisor.user())
+            .args(["--no-sync", "--source-server", &source, "--target-pgdata"])
+            .arg(&self.data)
+            .arg("--config-file")
+            .arg(config);
+        launch.secrets.push(("PGPASSWORD".to_owned(), self.password.clone()));
+        supervisor.run(launch, PATIENCE)?;
+        self.stand_by(supervisor)
+    }
+
+    /// From its next start on it follows another server.
+    pub fn stand_by(&self, supervisor: &Supervisor) -> Result<(), Failure> {
+        let failure = |it: std::io::Error| Failure::new(self.name(), "stand by", it.to_string());
+        let path = self.data.join(STANDBY);
+        std::fs::write(&path, "").map_err(failure)?;
+        match supervisor.user() {
+            Some(it) => std::os::unix::fs::chown(&path, Some(it.uid), Some(it.gid)).map_err(failure),
+            None => Ok(()),
+        }
+    }
+
+    /// From its next start on it follows nobody.
+    pub fn stand_alone(&self) {
+        // It may not be there.
+        let _ = std::fs::remove_file(self.data.join(STANDBY));
+    }
+
+    /// Other settings, of which those hold at once that a running server takes.
+    pub fn adjust(
+        &mut self,
+        supervisor: &mut Supervisor,
+        more: Vec<(String, String)>,
+    ) -> Result<(), Failure> {
+        self.settings.more = more;
+        self.configure(supervisor)?;
+        if supervisor.ended(self.node).is_none() { supervisor.signal(self.node, Sig::Hup) } else { Ok(()) }
+    }
+
+    /// Starts it on a port that is free. A port that was free may be taken by now: the server says so at once, and we try
+    /// another.
+    pub fn launch_somewhere(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+        self.configure(supervisor)?;
         for attempt in 1.. {
-            postgres.port =
-                (settings.ports)().map_err(|it| Failure::new(name, "get a port", it.to_string()))?;
-            match postgres.launch(supervisor) {
+            self.port = (self.settings.ports)()
+                .map_err(|it| Failure::new(self.name(), "get a port", it.to_string()))?;
+            match self.launch(supervisor) {
                 Err(failure)
                     if attempt < 5 && failure.log.iter().any(|it| it.contains("Address already in use")) => {}
-                Err(failure) => return Err(failure),
-                Ok(()) => break,
+                other => return other,
             }
         }
-        postgres.cluster = postgres.node;
-        Ok(postgres)
+        unreachable!("the last attempt returns")
+    }
+
+    pub fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    /// What it was last told to be.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// The same data under other settings: stops it, if it still runs, and starts it again on the same port.
     pub fn reconfigure(&mut self, supervisor: &mut Supervisor, settings: &Settings) -> Result<(), Failure> {
         self.stop(supervisor)?;
-        self.limits = settings.limits.clone();
-        self.configure(supervisor, settings)?;
+        self.settings = settings.clone();
+        self.configure(supervisor)?;
         self.launch(supervisor)
     }
 
@@ -138,7 +242,7 @@ impl Postgres {
 
     /// How to reach it by TCP, as superuser.
     pub fn target_tcp(&self) -> Target {
-        self.target_by(Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))))
+        self.target_by(Address::Tcp(SocketAddr::from((self.settings.address, self.port))))
     }
 
     /// The superuser's password. Lives in memory only.
@@ -166,13 +270,13 @@ impl Postgres {
 
     fn initdb(&self, supervisor: &mut Supervisor) -> Result<(), Failure> {
         let attempt =
-            |it: std::io::Error| Failure::new(&self.name, "write its password file", it.to_string());
+            |it: std::io::Error| Failure::new(self.name(), "write its password file", it.to_string());
         let password =
             supervisor.private_file("password", self.password.reveal().as_bytes()).map_err(attempt)?;
         // C.UTF-8 sorts by bytes and knows every letter; it is in every glibc of distributions, but not on macOS.
         let locale = if cfg!(target_os = "linux") { "C.UTF-8" } else { "C" };
         let launch =
-            Launch::new(&format!("{}-initdb", self.name), self.program("initdb"), &supervisor.home())
+            Launch::new(&format!("{}-initdb", self.name()), self.program("initdb"), &supervisor.home())
                 .as_user(supervisor.user())
                 .args([
                     "--username",
@@ -195,20 +299,20 @@ impl Postgres {
         result
     }
 
-    fn configure(&self, supervisor: &Supervisor, settings: &Settings) -> Result<(), Failure> {
-        let text = configuration(settings, memory());
-        let failure = |it: std::io::Error| Failure::new(&self.name, "be configured", it.to_string());
+    fn configure(&self, supervisor: &Supervisor) -> Result<(), Failure> {
+        let text = configuration(&self.settings, memory());
+        let failure = |it: std::io::Error| Failure::new(self.name(), "be configured", it.to_string());
         // One of an earlier cluster of this name may lie there.
-        let name = file(&self.name);
+        let name = file(self.name());
         let _ = std::fs::remove_file(supervisor.directory().join(&name));
         supervisor.private_file(&name, text.as_bytes()).map(drop).map_err(failure)
     }
 
     fn launch(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
-        let config = supervisor.directory().join(file(&self.name));
-        let mut launch = Launch::new(&self.name, self.program("postgres"), &supervisor.home())
+        let config = supervisor.directory().join(file(self.name()));
+        let mut launch = Launch::new(self.name(), self.program("postgres"), &supervisor.home())
             .as_user(supervisor.user())
-            .limited(&self.limits)
+            .limited(&self.settings.limits)
             .args(arguments(
                 &config,
                 &self.data,
@@ -217,6 +321,7 @@ impl Postgres {
             ));
         launch.stop = stop();
         launch.orphaned = Sig::Quit;
+        launch.apart = self.settings.apart;
         self.node = supervisor.launch(launch)?;
         let target = self.target();
         supervisor.await_ready(self.node, PATIENCE, || ready(&target))
@@ -319,7 +424,7 @@ fn configuration(settings: &Settings, memory: u64) -> String {
     // A quarter of the memory, as the manual advises, but no more than a throw-away server should take.
     let shared_buffers = (memory / 4 / MIB).clamp(16, 512);
     let mut ours = vec![
-        ("listen_addresses", "127.0.0.1".to_owned()),
+        ("listen_addresses", settings.address.to_string()),
         ("unix_socket_permissions", "0700".to_owned()),
         ("max_connections", settings.max_connections.to_string()),
         ("shared_buffers", format!("{shared_buffers}MB")),

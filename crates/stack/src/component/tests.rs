@@ -14,6 +14,8 @@ struct Case {
     behind: Entrance,
     /// A service of two copies is behind it.
     copies: bool,
+    /// Two PostgreSQL servers are behind it.
+    servers: bool,
 }
 
 fn recipe(case: &Case, node: &Node, users: &Users) -> Result<Recipe, String> {
@@ -33,6 +35,12 @@ fn recipe(case: &Case, node: &Node, users: &Users) -> Result<Recipe, String> {
     };
     let door = |name, port| Door { name, address: address(Entrance::Tcp, port), tls: DoorTls::Off };
     let copies = Copies { doors: vec![door("it-1", 5001), door("it-2", 5002)], ready: "/health" };
+    let health = |port| ([127, 0, 0, 1], port).into();
+    let servers = Servers {
+        doors: vec![(door("it", 5001), health(5011)), (door("it-2", 5002), health(5012))],
+        read_only: ([127, 0, 0, 1], 5003).into(),
+        shutdown_sessions: true,
+    };
     let given = Given {
         node,
         version: case.version,
@@ -40,6 +48,7 @@ fn recipe(case: &Case, node: &Node, users: &Users) -> Result<Recipe, String> {
         tls: Some(&tls),
         behind: Some(&behind),
         copies: case.copies.then_some(&copies),
+        servers: case.servers.then_some(&servers),
         users,
         files: Path::new("/run"),
         home,
@@ -140,7 +149,7 @@ fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn case(version: (u32, u32), entrance: Entrance, behind: Entrance, kind: Kind) -> Case {
-    Case { version, kind, entrance, behind, copies: false }
+    Case { version, kind, entrance, behind, copies: false, servers: false }
 }
 
 #[test]
@@ -162,6 +171,8 @@ fn files() {
     check("haproxy-2.6-unix", &case((2, 6), Unix, Unix, haproxy(None, None)));
     let before = case((2, 6), Tcp, Tcp, haproxy(None, Some(Nanos::from_millis(500))));
     check("haproxy-2.6-http", &Case { copies: true, ..before });
+    let before = case((2, 6), Tcp, Tcp, haproxy(Some(8), Some(Nanos::from_millis(500))));
+    check("haproxy-2.6-servers", &Case { servers: true, ..before });
     check("service", &case((0, 0), Tcp, Tcp, service(&[("POOL_SIZE", "5"), ("TMPDIR", "/scratch")])));
     check("service-tls", &case((0, 0), Tcp, Tls, service(&[])));
     check("haproxy-2.6-tls", &case((2, 6), Tls, Tls, haproxy(Some(8), None)));

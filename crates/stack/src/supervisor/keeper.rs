@@ -6,6 +6,7 @@
 //! everything in reverse order and removes the run directory. Should the keeper itself be killed, the kernel signals its
 //! children (`PR_SET_PDEATHSIG`), and the next keeper removes the directory.
 
+use super::apart::{self, Away, Space};
 use super::launch::{Launch, Sig, User};
 use super::protocol::{End, NodeId, Order, Word};
 use crate::limits::groups::{self, Groups};
@@ -16,7 +17,8 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 use rustix::process::{
-    Pid, PidfdFlags, WaitOptions, kill_process, kill_process_group, pidfd_open, wait, waitpgid,
+    Pid, PidfdFlags, WaitOptions, kill_process, kill_process_group, pidfd_open, pidfd_send_signal, wait,
+    waitpgid,
 };
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -74,6 +76,15 @@ struct Node {
     /// Becomes readable when it ends.
     pidfd: OwnedFd,
     launch: Launch,
+    /// Of a node that is apart.
+    world: Option<World>,
+}
+
+/// Processes of which `Node::pid` is the first.
+struct World {
+    space: Space,
+    /// The program's handle, and its number.
+    program: (OwnedFd, Pid),
 }
 
 /// The run directory. The lock tells other keepers that it is in use.
@@ -123,9 +134,10 @@ impl Keeper {
                 let run = self.run.as_ref().ok_or("no run directory")?;
                 let groups = self.groups.as_mut().expect("made with the run directory");
                 let (node, group, not_applied) = Node::start(id, launch, &run.directory, groups)?;
-                let pid = node.pid.as_raw_nonzero().get().unsigned_abs();
+                let pid = number(node.pid);
+                let program = node.world.as_ref().map(|it| number(it.program.1));
                 self.nodes.push(node);
-                Ok(Word::Launched { pid, group, not_applied })
+                Ok(Word::Launched { pid, program, group, not_applied })
             }
             Order::Generator(limits) => {
                 self.release_generator();
@@ -134,7 +146,12 @@ impl Keeper {
             }
             Order::Signal(id, signal) => {
                 let node = self.nodes.iter().find(|it| it.id == id).ok_or("it has ended")?;
-                kill_process(node.pid, signal.into()).map_err(|it| it.to_string())?;
+                node.tell(signal).map_err(|it| it.to_string())?;
+                Ok(Word::Done)
+            }
+            Order::SignalOne(id, process, signal) => {
+                let node = self.nodes.iter().find(|it| it.id == id).ok_or("it has ended")?;
+                node.tell_one(process, signal).map_err(|it| it.to_string())?;
                 Ok(Word::Done)
             }
             Order::Stop(id) => {
@@ -170,6 +187,8 @@ impl Keeper {
             let node = self.nodes.remove(at);
             end_group(node.pid);
             let end = match (status.exit_status(), status.terminating_signal()) {
+                // As the first process of its world tells it.
+                (Some(status @ 129..), _) if node.world.is_some() => End::Signal(status - 128),
                 (Some(status), _) => End::Exit(status),
                 (None, signal) => End::Signal(signal.unwrap_or(0)),
             };
@@ -181,11 +200,11 @@ impl Keeper {
     /// Stops one node, step by step; returns when it has ended.
     fn stop(&mut self, id: NodeId) {
         let Some(node) = self.nodes.iter().find(|it| it.id == id) else { return };
-        let pid = node.pid;
         // A stopped process would keep a polite signal waiting.
-        let _ = kill_process(pid, Sig::Cont.into());
+        let _ = node.tell(Sig::Cont);
         for step in node.launch.stop.clone() {
-            let _ = kill_process(pid, step.signal.into());
+            let Some(node) = self.nodes.iter().find(|it| it.id == id) else { return };
+            let _ = node.tell(step.signal);
             let until = Instant::now() + step.patience;
             while self.nodes.iter().any(|it| it.id == id) && Instant::now() < until {
                 self.wait_for_news(Some(until.saturating_duration_since(Instant::now())));
@@ -195,7 +214,9 @@ impl Keeper {
                 return;
             }
         }
-        let _ = kill_process(pid, Sig::Kill.into());
+        if let Some(node) = self.nodes.iter().find(|it| it.id == id) {
+            let _ = node.tell(Sig::Kill);
+        }
         while self.nodes.iter().any(|it| it.id == id) {
             self.wait_for_news(Some(Duration::from_millis(100)));
             self.reap();
@@ -207,7 +228,7 @@ impl Keeper {
         let pid = rustix::process::getppid().ok_or("it is gone")?;
         let mut generator = Generator { pid, affinity: None };
         let groups = self.groups.as_mut().ok_or("no run directory")?;
-        let number = pid.as_raw_nonzero().get().unsigned_abs();
+        let number = number(pid);
         let (group, mut not_applied) = groups.put(number, limits).map_err(|it| it.to_string())?;
         if !limits.cpus.is_empty() {
             let before = sched_getaffinity(Some(pid)).ok();
@@ -228,7 +249,7 @@ impl Keeper {
             return;
         }
         if let Some(groups) = &self.groups {
-            groups.put_back(pid.as_raw_nonzero().get().unsigned_abs());
+            groups.put_back(number(pid));
         }
         if let Some(affinity) = affinity {
             let _ = run_on(pid, &affinity);
@@ -343,30 +364,90 @@ impl Node {
         let entrance = groups.prepare(&launch.name, &launch.limits).map_err(|it| it.to_string())?;
         let entrance = Arc::new(entrance);
         let inside = Arc::clone(&entrance);
-        let keeper = rustix::process::getpid();
-        let orphaned = launch.orphaned.into();
+        // A handle of ours becomes readable when we end, whatever world it is looked at from.
+        let keeper = pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
+        let keeper = keeper.map_err(|it| format!("pidfd_open: {it}"))?;
+        // Where we may not, it shares ours.
+        let away = if launch.apart { Away::go().ok() } else { None };
+        let first = away.is_some();
+        // Killed, the first process takes the others along; other signals would not reach them.
+        let orphaned = if first { Sig::Kill } else { launch.orphaned }.into();
         // SAFETY: between fork and exec only system calls without allocation or locks are made.
         unsafe {
             command.pre_exec(move || {
                 rustix::process::set_parent_process_death_signal(Some(orphaned))?;
                 inside.enter();
                 // The keeper may have died before the first line.
-                if rustix::process::getppid() == Some(keeper) { Ok(()) } else { Err(Errno::SRCH.into()) }
+                let mut ended = [PollFd::new(&keeper, PollFlags::IN)];
+                if poll(&mut ended, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? > 0 {
+                    return Err(Errno::SRCH.into());
+                }
+                if first { apart::stay_first() } else { Ok(()) }
             });
         }
-        let child = command.spawn().map_err(|it| format!("{}: {it}", Path::new(program).display()))?;
-        let pid = Pid::from_child(&child);
+        let child = command.spawn().map_err(|it| format!("{}: {it}", Path::new(program).display()));
+        drop(away);
+        let pid = Pid::from_child(&child?);
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|it| {
             let _ = kill_process(pid, Sig::Kill.into());
             format!("pidfd_open: {it}")
         })?;
+        let world = if first { Some(World::of(pid)?) } else { None };
         // The command holds the other reference.
         drop(command);
         let entrance = Arc::into_inner(entrance).expect("the command is gone");
         let (group, mut not_applied) = entrance.result();
         not_applied.extend(elsewhere(pid, &launch.limits.cpus, &not_applied));
-        Ok((Node { id, pid, pidfd, launch }, group, not_applied))
+        Ok((Node { id, pid, pidfd, launch, world }, group, not_applied))
     }
+
+    /// To the node's own process; see [`Order::Signal`].
+    fn tell(&self, signal: Sig) -> io::Result<()> {
+        let handle = match &self.world {
+            Some(world) if matches!(signal, Sig::Stop | Sig::Cont) => {
+                world.space.tell_all(self.pid, signal);
+                return Ok(());
+            }
+            Some(world) if signal != Sig::Kill => &world.program.0,
+            _ => &self.pidfd,
+        };
+        Ok(pidfd_send_signal(handle, signal.into())?)
+    }
+
+    /// To one process that is this node's: one of its world, or else its own process or a descendant.
+    fn tell_one(&self, process: u32, signal: Sig) -> io::Result<()> {
+        let pid = Pid::from_raw(process.cast_signed()).ok_or(Errno::SRCH)?;
+        let handle = match &self.world {
+            Some(world) => world.space.handle(pid)?,
+            None => {
+                let handle = pidfd_open(pid, PidfdFlags::empty())?;
+                // After it was opened: the number's owner is whom the handle is of, or has ended.
+                if !super::descendants(number(self.pid)).contains(&process) {
+                    return Err(Errno::SRCH.into());
+                }
+                handle
+            }
+        };
+        Ok(pidfd_send_signal(&handle, signal.into())?)
+    }
+}
+
+impl World {
+    fn of(first: Pid) -> Result<World, String> {
+        let found = || {
+            let space = Space::of(first)?;
+            let program = apart::program_of(first).ok_or(Errno::SRCH)?;
+            Ok(World { space, program: (space.handle(program)?, program) })
+        };
+        found().map_err(|it: io::Error| {
+            let _ = kill_process(first, Sig::Kill.into());
+            format!("it ended at once, or cannot be found in its namespace: {it}")
+        })
+    }
+}
+
+fn number(of: Pid) -> u32 {
+    of.as_raw_nonzero().get().unsigned_abs()
 }
 
 /// The kernel silently leaves out processors that a process may not have: whether it runs where it should.

@@ -29,6 +29,9 @@ pub struct Launch {
     pub orphaned: Sig,
     /// What it may use of the machine. What could not be applied is told by `Supervisor::not_applied`.
     pub limits: Limits,
+    /// Whether its processes are a world of their own, where we may make one: they end together, are paused together, and
+    /// polite signals go to the program. Told by `Supervisor::is_apart`.
+    pub apart: bool,
 }
 
 /// One attempt to stop a process.
@@ -71,6 +74,7 @@ impl Launch {
             stop: vec![Step { signal: Sig::Term, patience: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             limits: Limits::default(),
+            apart: false,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Which processes of the stack run, and how do they begin and end?
 
+mod apart;
 pub mod keeper;
 mod launch;
 mod protocol;
@@ -41,6 +42,7 @@ pub struct Supervisor {
 #[derive(Debug)]
 struct Started {
     pid: u32,
+    program: Option<u32>,
     group: Option<Group>,
     not_applied: Vec<NotApplied>,
 }
@@ -158,8 +160,8 @@ impl Supervisor {
         let id = NodeId(self.names.len() as u32);
         self.names.push(launch.name.clone());
         match self.order(&Order::Launch(id, launch)) {
-            Ok(Word::Launched { pid, group, not_applied }) => {
-                self.started.insert(id, Started { pid, group, not_applied });
+            Ok(Word::Launched { pid, program, group, not_applied }) => {
+                self.started.insert(id, Started { pid, program, group, not_applied });
                 Ok(id)
             }
             Ok(word) => Err(self.failure(id, "start", format!("the keeper answered {word:?}"))),
@@ -230,6 +232,17 @@ impl Supervisor {
         }
     }
 
+    /// Whether a node's processes are a world of their own: they were asked to be, and we may.
+    pub fn is_apart(&self, id: NodeId) -> bool {
+        self.started.get(&id).is_some_and(|it| it.program.is_some())
+    }
+
+    /// Sends a signal to one of a node's processes, and to no other whatever its number has become.
+    pub fn signal_one(&mut self, id: NodeId, process: u32, signal: Sig) -> Result<(), Failure> {
+        let done = self.order(&Order::SignalOne(id, process, signal));
+        done.map(drop).map_err(|why| self.failure(id, &format!("give {signal:?} to process {process}"), why))
+    }
+
     /// The control group that a node runs in. Only limits make one; a restarted node uses the same.
     pub fn group(&self, id: NodeId) -> Option<&Group> {
         self.started.get(&id).and_then(|it| it.group.as_ref())
@@ -253,6 +266,7 @@ impl Supervisor {
         }
     }
 
+    /// To the node's own process. SIGKILL, SIGSTOP and SIGCONT reach all processes of a node that is apart.
     pub fn signal(&mut self, id: NodeId, signal: Sig) -> Result<(), Failure> {
         let done = self.order(&Order::Signal(id, signal));
         done.map(drop).map_err(|why| self.failure(id, &format!("get {signal:?}"), why))

@@ -26,7 +26,10 @@ pub(super) enum Order {
     Launch(NodeId, Launch),
     /// Limit the supervisor's own process.
     Generator(Limits),
+    /// To the node's own process; of one that is apart, SIGKILL, SIGSTOP and SIGCONT reach all.
     Signal(NodeId, Sig),
+    /// To this process, if it is the node's.
+    SignalOne(NodeId, u32, Sig),
     /// Stop it in its own way; answered when it has ended.
     Stop(NodeId),
 }
@@ -36,6 +39,8 @@ pub(super) enum Word {
     Opened(PathBuf),
     Launched {
         pid: u32,
+        /// Of a node that is apart: its program, which the first process waits for.
+        program: Option<u32>,
         /// The group it is in, if its limits need one.
         group: Option<Group>,
         not_applied: Vec<NotApplied>,

@@ -1,0 +1,198 @@
+//! How does another server become the primary, and how does the old one come back?
+
+use super::replicas::Seen;
+use super::{Chain, PATIENCE, Running, failed};
+use crate::ask::Target;
+use crate::replication::{Chosen, State, choose};
+use crate::supervisor::{Answer, Failure, Sig, Supervisor};
+use model::plan::{Choice, Manager, Promoter, Sync};
+use std::time::{Duration, Instant};
+
+/// A replica has become the primary.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Promotion {
+    /// Names of nodes.
+    pub from: String,
+    pub to: String,
+    /// What every server said before it was decided.
+    pub seen: Vec<Seen>,
+    /// Whether nothing that was confirmed can be missing: see [`Chosen::safe`].
+    pub safe: bool,
+    /// Until the new primary took writes, from when it was begun.
+    pub took: Duration,
+    /// The new primary's.
+    pub timeline: u32,
+}
+
+/// A former primary follows the new one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejoined {
+    pub node: String,
+    /// What it had that the new primary has not is gone, the rest of its data stayed: `pg_rewind`. Else all was copied.
+    pub rewound: bool,
+    pub took: Duration,
+}
+
+/// What was sent before a primary died is taken in by then.
+const DRAINED: Duration = Duration::from_secs(2);
+/// The same from a primary that may still live.
+const UNFENCED: Duration = Duration::from_millis(300);
+
+impl Chain {
+    /// Promotes a replica in place of a primary that is gone, as the plan's promoter would; the others follow it. An old
+    /// primary that still runs is killed first, unless the plan says otherwise.
+    pub fn fail_over(&mut self, supervisor: &mut Supervisor) -> Result<Promotion, Failure> {
+        let (promoter, sync) = self.promoter()?;
+        let began = Instant::now();
+        let from = self.primary_index();
+        let (name, id) = {
+            let it = self.server_mut(from);
+            (it.plan.name.clone(), it.node.expect("servers of ours have one"))
+        };
+        self.replicas.as_mut().expect("it has a promoter").disturbed = true;
+        if promoter.fence && supervisor.ended(id).is_none() {
+            supervisor.signal(id, Sig::Kill)?;
+            supervisor.stop(id)?;
+        }
+        let seen = self.drained(from, if promoter.fence { DRAINED } else { UNFENCED });
+        let replicas: Vec<usize> = (0..seen.len()).filter(|it| *it != from).collect();
+        let states: Vec<Option<State>> = replicas.iter().map(|it| seen[*it].state).collect();
+        let chosen = choose(&states, sync, promoter.choice).map_err(|it| {
+            let why = format!("{} of the {} replicas that must answer did", it.answers, it.needed);
+            failed(&name, "be followed by another primary", &why)
+        })?;
+        self.promote(supervisor, replicas[chosen.replica], chosen, seen, began)
+    }
+
+    /// Planned: the primary stops once the replicas have all it wrote, the best replica or the one named is promoted, and the
+    /// old primary follows it.
+    pub fn switch_over(
+        &mut self,
+        supervisor: &mut Supervisor,
+        to: Option<&str>,
+    ) -> Result<Promotion, Failure> {
+        let (_, sync) = self.promoter()?;
+        let began = Instant::now();
+        let from = self.primary_index();
+        let name = self.server_mut(from).plan.name.clone();
+        let wanted = to.map(|to| {
+            let at = self.servers().iter().position(|it| it.plan.name == to).filter(|it| *it != from);
+            at.ok_or_else(|| failed(to, "become the primary", &"no replica has this name"))
+        });
+        let wanted = wanted.transpose()?;
+        self.replicas.as_mut().expect("it has a promoter").disturbed = true;
+        // A fast shutdown sends everything to the replicas that are there before it ends.
+        self.postgres_at(from).stop(supervisor)?;
+        let seen = self.drained(from, DRAINED);
+        let replicas: Vec<usize> = (0..seen.len()).filter(|it| *it != from).collect();
+        let states: Vec<Option<State>> = replicas.iter().map(|it| seen[*it].state).collect();
+        let mut chosen = choose(&states, sync, Choice::Advanced).map_err(|it| {
+            failed(&name, "hand over", &format!("{} of {} replicas answer", it.answers, it.needed))
+        })?;
+        if let Some(at) = wanted {
+            chosen.replica = replicas.iter().position(|it| *it == at).expect("it is one of them");
+        }
+        let promotion = self.promote(supervisor, replicas[chosen.replica], chosen, seen, began)?;
+        // It has nothing that the new one lacks: no way back to go.
+        self.follow(supervisor, from)?;
+        Ok(promotion)
+    }
+
+    /// Starts a server that was the primary as a replica of the new one. What it has that the new one lacks is lost by it.
+    pub fn rejoin(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<Rejoined, Failure> {
+        let began = Instant::now();
+        let primary = self.primary_index();
+        let at = self.servers().iter().position(|it| it.plan.name == name).filter(|it| *it != primary);
+        let at =
+            at.ok_or_else(|| failed(name, "rejoin", &"no server with this name has been the primary"))?;
+        self.postgres_at(at).stop(supervisor)?;
+        self.point(supervisor, at)?;
+        // The source of a rewind is known by its last checkpoint, which is of the old history until the next.
+        let target = self.target_at(primary);
+        let checkpoint = target.open(PATIENCE).and_then(|mut it| it.query("checkpoint"));
+        checkpoint.map_err(|it| failed(name, "rejoin", &it))?;
+        let source = self.postgres_at(primary).port;
+        let own = self.postgres_at(at);
+        // Before 15 it cannot be told where the configuration is.
+        let rewound = own.installation.version.major >= 15 && own.rewind(supervisor, source).is_ok();
+        if !rewound {
+            own.fetch(supervisor, source)?;
+        }
+        self.follow(supervisor, at)?;
+        Ok(Rejoined { node: name.to_owned(), rewound, took: began.elapsed() })
+    }
+
+    /// What every server says once no replica receives anything more, or `patience` has passed.
+    fn drained(&self, primary: usize, patience: Duration) -> Vec<Seen> {
+        let until = Instant::now() + patience;
+        loop {
+            let seen = self.look();
+            let flows = seen
+                .iter()
+                .enumerate()
+                .any(|(at, it)| at != primary && it.state.is_some_and(|it| it.receives));
+            if !flows || Instant::now() > until {
+                return seen;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn promote(
+        &mut self,
+        supervisor: &mut Supervisor,
+        to: usize,
+        chosen: Chosen,
+        seen: Vec<Seen>,
+        began: Instant,
+    ) -> Result<Promotion, Failure> {
+        let from = self.primary_index();
+        let from_name = self.server_mut(from).plan.name.clone();
+        let Running { plan, node, .. } = self.server_mut(to);
+        let (name, id) = (plan.name.clone(), node.expect("servers of ours have one"));
+        let target = self.target_at(to);
+        let failure = |it: &dyn std::fmt::Display| failed(&name, "be promoted", it);
+        let mut session = target.open(PATIENCE).map_err(|it| failure(&it))?;
+        session.query("select pg_promote(false)").map_err(|it| failure(&it))?;
+        let timeline =
+            supervisor.await_ready(id, PATIENCE, || match crate::replication::state(&mut session) {
+                Ok(it) if !it.recovers => Answer::Ready(it.timeline),
+                Ok(_) => Answer::NotYet("it is in recovery".to_owned()),
+                Err(it) => Answer::Never(it.to_string()),
+            })?;
+        let took = began.elapsed();
+        let replicas = self.replicas.as_mut().expect("one of them is promoted");
+        replicas.primary = to;
+        for at in (0..seen.len()).filter(|it| *it != from) {
+            self.point(supervisor, at)?;
+        }
+        Ok(Promotion { from: from_name, to: name, seen, safe: chosen.safe, took, timeline })
+    }
+
+    /// Starts a server that has stopped as a replica of the primary, and waits until it follows.
+    fn follow(&mut self, supervisor: &mut Supervisor, at: usize) -> Result<(), Failure> {
+        self.point(supervisor, at)?;
+        let own = self.postgres_at(at);
+        own.stand_by(supervisor)?;
+        own.restart(supervisor)?;
+        let node = own.node;
+        self.server_mut(at).node = Some(node);
+        self.await_followers(supervisor, self.primary_index())
+    }
+
+    fn target_at(&mut self, at: usize) -> Target {
+        self.server_mut(at).admin.clone().expect("servers of ours have one")
+    }
+
+    /// Who promotes here, and what commits wait for.
+    fn promoter(&self) -> Result<(Promoter, Sync), Failure> {
+        let plan = self.replication().map(|it| (&it.manager, it.sync));
+        match plan {
+            Some((Manager::Ours(it), sync)) => Ok((*it, sync)),
+            Some((Manager::Patroni(_), _)) => {
+                Err(failed("patroni", "be told whom to promote by us", &"it decides itself"))
+            }
+            None => Err(failed("postgres", "be followed by another primary", &"it has no replicas")),
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! How do several servers come to hold the same rows?
+//!
+//! The chain's own PostgreSQL is the first; the others are copies of it, made while it serves, and follow it. Who is the
+//! primary may change: see [`super::promote`].
+
+use super::start::running;
+use super::{Chain, Kept, PATIENCE, Problem, Running, Step, failed};
+use crate::ask::{Address, Target};
+use crate::component::postgres::{Postgres, Settings};
+use crate::component::{Servers, User};
+use crate::replication::health::Health;
+use crate::replication::{State, Upstream, conninfo, standby_names, state};
+use crate::supervisor::{Answer, Failure, Supervisor};
+use model::plan::{Kind, Node, Replication};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Servers beside the chain's own.
+#[derive(Debug)]
+pub(super) struct Replicas {
+    pub plan: Replication,
+    /// In the order of their names.
+    pub nodes: Vec<Running>,
+    /// Of all servers, the chain's own first.
+    pub health: Vec<Health>,
+    /// Who takes writes, as far as we know: 0 is the chain's own, 1 the first of `nodes`.
+    pub primary: usize,
+    /// Something was done to them: roles have changed, or one was killed.
+    pub disturbed: bool,
+    /// Who replicates, and the file with the password.
+    user: User,
+    passwords: PathBuf,
+}
+
+/// One server, and what it said of itself; `None` where it did not answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub name: String,
+    pub state: Option<State>,
+}
+
+/// Who replicates.
+const REPLICATOR: &str = "replicator";
+/// A server that does not answer by then is one that does not.
+const TRY: Duration = Duration::from_secs(1);
+
+impl Chain {
+    /// The chain's PostgreSQL and its replicas, whatever each is at present, in the order of their names. Empty where the
+    /// PostgreSQL is not ours.
+    pub fn servers(&self) -> Vec<&Running> {
+        let own = self.nodes.last().filter(|it| matches!(it.plan.kind, Kind::Postgres(_)));
+        own.into_iter().chain(self.replicas.iter().flat_map(|it| &it.nodes)).collect()
+    }
+
+    /// The server that takes writes, as far as we know.
+    pub fn primary(&self) -> Option<&Running> {
+        self.servers().get(self.primary_index()).copied()
+    }
+
+    /// What clients of the replicas connect to, through the balancer; `None` where there is none.
+    pub fn entry_to_replicas(&self) -> Option<&Target> {
+        self.nodes.iter().find_map(|it| it.read_only.as_ref())
+    }
+
+    /// What is asked for of the replicas there are.
+    pub fn replication(&self) -> Option<&Replication> {
+        self.replicas.as_ref().map(|it| &it.plan)
+    }
+
+    /// Asks every server what it is, all at once.
+    pub fn look(&self) -> Vec<Seen> {
+        let servers = self.servers();
+        let ask = |it: &Running| it.admin.as_ref()?.open(TRY).and_then(|mut it| state(&mut it)).ok();
+        std::thread::scope(|scope| {
+            let asked: Vec<_> = servers.iter().map(|it| scope.spawn(|| ask(it))).collect();
+            let names = servers.iter().map(|it| it.plan.name.clone());
+            let answers = asked.into_iter().map(|it| it.join().ok().flatten());
+            names.zip(answers).map(|(name, state)| Seen { name, state }).collect()
+        })
+    }
+
+    pub(super) fn primary_index(&self) -> usize {
+        self.replicas.as_ref().map_or(0, |it| it.primary)
+    }
+
+    pub(super) fn server_mut(&mut self, at: usize) -> &mut Running {
+        match (at, &mut self.replicas) {
+            (0, _) => self.nodes.last_mut().expect("replicas are of a server"),
+            (at, Some(it)) => &mut it.nodes[at - 1],
+            (_, None) => unreachable!("without replicas there is one server"),
+        }
+    }
+
+    pub(super) fn postgres_at(&mut self, at: usize) -> &mut Postgres {
+        match &mut self.server_mut(at).kept {
+            Kept::Postgres(it) => it,
+            _ => unreachable!("servers are ours"),
+        }
+    }
+
+    /// Whether the replicas are as they were when they were made.
+    pub(super) fn undisturbed(&self, supervisor: &mut Supervisor) -> bool {
+        let runs = |it: &Running| it.node.is_some_and(|it| supervisor.ended(it).is_none());
+        self.replicas.as_ref().is_none_or(|it| !it.disturbed && it.nodes.iter().all(runs))
+    }
+
+    /// Makes the replicas that are wanted, if the server that they are of is there and has none yet.
+    pub(super) fn grow(
+        &mut self,
+        supervisor: &mut Supervisor,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), Problem> {
+        let Some(plan) = self.wanted.clone().filter(|it| it.replicas > 0 && self.replicas.is_none()) else {
+            return Ok(());
+        };
+        let Some(Running { kept: Kept::Postgres(_), plan: first, admin: Some(admin), .. }) =
+            self.nodes.last()
+        else {
+            return Ok(());
+        };
+        let (first, admin) = (first.clone(), admin.clone());
+        let user = User::new(REPLICATOR).map_err(|it| failed(&first.name, "get a password", &it))?;
+        let role = |sql: &str| admin.open(PATIENCE).and_then(|mut it| it.query(sql));
+        let verifier = user.verifier.as_ref().unwrap_or(&user.password).reveal();
+        // There from an earlier time, perhaps.
+        role(&format!("drop role if exists {REPLICATOR}"))
+            .and_then(|_| role(&format!("create role {REPLICATOR} login replication password '{verifier}'")))
+            .map_err(|it| failed(&first.name, "make a user for its replicas", &it))?;
+        let line = format!("*:*:*:{REPLICATOR}:{}\n", user.password.reveal());
+        let name = "replicas.pgpass";
+        super::start::write(supervisor, name, &line).map_err(|it| failed(name, "be written", &it))?;
+        let passwords = supervisor.directory().join(name);
+        let health = Vec::new();
+        let mut made =
+            Replicas { plan, nodes: Vec::new(), health, primary: 0, disturbed: false, user, passwords };
+        // Before anything can fail, so that what was started is stopped by whoever takes us down.
+        let count = made.plan.replicas;
+        made.nodes.reserve(count as usize);
+        self.replicas = Some(made);
+        for number in 2..=count + 1 {
+            self.start_replica(supervisor, &first, &format!("{}-{number}", first.name), tell)?;
+        }
+        self.await_followers(supervisor, 0)?;
+        self.point_all(supervisor)?;
+        self.await_followers(supervisor, 0)?;
+        for at in 0..=count as usize {
+            let (name, target) = {
+                let it = self.server_mut(at);
+                (it.plan.name.clone(), it.admin.clone().expect("servers of ours have one"))
+            };
+            let health = Health::of(&name, &target).map_err(|it| failed(&name, "tell its health", &it))?;
+            self.replicas.as_mut().expect("they have just been made").health.push(health);
+        }
+        Ok(())
+    }
+
+    fn start_replica(
+        &mut self,
+        supervisor: &mut Supervisor,
+        first: &Node,
+        name: &str,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), Problem> {
+        let replicas = self.replicas.as_ref().expect("they are being made");
+        let node = Node { name: name.to_owned(), limits: replicas.plan.limits.clone(), ..first.clone() };
+        tell(Step::Starting(&node));
+        let began = Instant::now();
+        let mut settings = Settings { name: name.to_owned(), ..self.postgres_at(0).settings().clone() };
+        settings.limits = node.limits.clone();
+        settings.more = self.lines_of(name, 0);
+        let mut postgres = self.postgres_at(0).copy(supervisor, &settings)?;
+        postgres.launch_somewhere(supervisor)?;
+        let running = running(&self.users, supervisor, node, Box::new(postgres), None)?;
+        let replicas = self.replicas.as_mut().expect("they are being made");
+        replicas.nodes.push(running);
+        tell(Step::Ready(&replicas.nodes[replicas.nodes.len() - 1], began.elapsed()));
+        Ok(())
+    }
+
+    /// The lines of a server's configuration when the one at `primary` is followed: what the plan says, whom it follows,
+    /// and whom a commit waits for if it is the primary.
+    fn lines_of(&mut self, name: &str, primary: usize) -> Vec<(String, String)> {
+        let own = self.postgres_at(0).settings().more.clone();
+        let followed = self.postgres_at(primary);
+        let (host, port) = (followed.settings().address.to_string(), followed.port);
+        let replicas = self.replicas.as_ref().expect("there are some");
+        let passwords = replicas.passwords.display().to_string();
+        let upstream = Upstream { host: &host, port, user: &replicas.user.name, passwords: &passwords };
+        let mut lines: Vec<_> = own.into_iter().filter(|it| !OURS.contains(&it.0.as_str())).collect();
+        lines.push((OURS[0].to_owned(), conninfo(name, &upstream)));
+        let first = self.nodes.last().expect("replicas are of a server").plan.name.as_str();
+        let all = std::iter::once(first).chain(replicas.nodes.iter().map(|it| it.plan.name.as_str()));
+        let others: Vec<&str> = all.filter(|it| *it != name).collect();
+        // While they are being made nothing may wait for them.
+        let all_there = replicas.nodes.len() == replicas.plan.replicas as usize;
+        if all_there {
+            lines.push((OURS[1].to_owned(), standby_names(replicas.plan.sync, &others)));
+        }
+        lines
+    }
+
+    /// Tells every server that runs whom it follows, or would follow, and whom its commits wait for.
+    pub(super) fn point_all(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+        for at in 0..self.servers().len() {
+            self.point(supervisor, at)?;
+        }
+        Ok(())
+    }
+
+    /// The same for one; one that does not run is told when it starts.
+    pub(super) fn point(&mut self, supervisor: &mut Supervisor, at: usize) -> Result<(), Failure> {
+        let primary = self.primary_index();
+        let name = self.server_mut(at).plan.name.clone();
+        let lines = self.lines_of(&name, primary);
+        self.postgres_at(at).adjust(supervisor, lines)
+    }
+
+    /// Returns when every other server that runs follows the one at `primary`, and commits are confirmed as the plan says.
+    pub(super) fn await_followers(
+        &mut self,
+        supervisor: &mut Supervisor,
+        primary: usize,
+    ) -> Result<(), Failure> {
+        let all: Vec<_> = self.servers().iter().filter_map(|it| it.node).collect();
+        let followers = all.iter().filter(|it| supervisor.ended(**it).is_none()).count().saturating_sub(1);
+        let count = self.replicas.as_ref().map_or(0, |it| it.plan.sync.count() as usize);
+        let it = self.server_mut(primary);
+        let (name, id) = (it.plan.name.clone(), it.node.expect("servers of ours have one"));
+        let target = it.admin.clone().expect("servers of ours have one");
+        let mut session =
+            target.open(PATIENCE).map_err(|it| failed(&name, "be asked for its replicas", &it))?;
+        supervisor.await_ready(id, PATIENCE, || {
+            let sql = "select count(*) filter (where state = 'streaming'), \
+                count(*) filter (where sync_state in ('sync', 'quorum')), \
+                current_setting('synchronous_standby_names') <> '' from pg_stat_replication";
+            let row = match session.query(sql) {
+                Ok(it) => it.rows.into_iter().next().unwrap_or_default(),
+                Err(it) => return Answer::Never(it.to_string()),
+            };
+            let number = |at: usize| row.get(at)?.as_ref()?.parse::<usize>().ok();
+            let (streaming, confirming) = (number(0).unwrap_or(0), number(1).unwrap_or(0));
+            let waits = row.get(2).is_some_and(|it| it.as_deref() == Some("t"));
+            if streaming >= followers && (!waits || confirming >= count.min(followers)) {
+                Answer::Ready(())
+            } else {
+                Answer::NotYet(format!("{streaming} of {followers} replicas follow, {confirming} confirm"))
+            }
+        })
+    }
+
+    /// Stops the replicas, and has the chain's own server be alone, a primary with the rows it has.
+    pub(super) fn shed(
+        &mut self,
+        supervisor: &mut Supervisor,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), Failure> {
+        let Some(replicas) = self.replicas.take() else { return Ok(()) };
+        drop(replicas.health);
+        for node in replicas.nodes {
+            tell(Step::Stopping(&node.plan));
+            if let Some(id) = node.node.filter(|it| supervisor.ended(*it).is_none()) {
+                // Its rows are not needed any more.
+                supervisor.signal(id, crate::supervisor::Sig::Kill)?;
+                supervisor.stop(id)?;
+            }
+            if let Kept::Postgres(it) = node.kept {
+                let _ = std::fs::remove_dir_all(&it.data);
+            }
+        }
+        let Some(Running { kept: Kept::Postgres(own), node, .. }) = self.nodes.last_mut() else {
+            return Ok(());
+        };
+        let lines = own.settings().more.iter().filter(|it| !OURS.contains(&it.0.as_str())).cloned().collect();
+        let follows = own.data.join("standby.signal").exists();
+        if replicas.disturbed && (follows || supervisor.ended(own.node).is_some()) {
+            own.stop(supervisor)?;
+            own.stand_alone();
+            own.adjust(supervisor, lines)?;
+            own.restart(supervisor)?;
+            *node = Some(own.node);
+            return Ok(());
+        }
+        own.adjust(supervisor, lines)
+    }
+
+    /// What a balancer in front of the servers is told of them.
+    pub(super) fn before_servers(&self, read_only: u16) -> Option<Servers<'_>> {
+        let replicas = self.replicas.as_ref()?;
+        let doors = self.servers().into_iter().map(super::service::door);
+        Some(Servers {
+            doors: doors.zip(&replicas.health).map(|(door, it)| (door, it.address())).collect(),
+            read_only: SocketAddr::from((Ipv4Addr::LOCALHOST, read_only)),
+            shutdown_sessions: replicas.plan.shutdown_sessions,
+        })
+    }
+
+    /// How clients of the replicas reach the balancer.
+    pub(super) fn read_only(&self, port: u16) -> Target {
+        let address = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        self.entrance(address, None)
+    }
+}
+
+/// The settings that follow from the roles.
+const OURS: [&str; 2] = ["primary_conninfo", "synchronous_standby_names"];

@@ -1,0 +1,97 @@
+//! Which replica becomes the primary?
+
+use super::State;
+use model::plan::{Choice, Sync};
+
+/// Who is to be promoted, and whether nothing that was acknowledged can be missing there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// Index among the replicas.
+    pub replica: usize,
+    /// Every commit that a replica had to confirm is there: so many answered that one of them must have the last one, and
+    /// none of them has more than this one. False under asynchronous replication: nobody confirmed anything.
+    pub safe: bool,
+}
+
+/// Nobody is promoted, for want of answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undecided {
+    pub answers: usize,
+    pub needed: usize,
+}
+
+/// Decides on what all the replicas said, `None` being no answer; only after the old primary can acknowledge nothing more.
+///
+/// What k of n replicas confirmed is known to at least one of any n − k + 1, whether the k were the first or any. With
+/// fewer answers the last commits may be where nobody can ask, so nobody is promoted. Without synchronous replication one
+/// answer will do.
+pub fn choose(seen: &[Option<State>], sync: Sync, choice: Choice) -> Result<Chosen, Undecided> {
+    let confirmed = sync.count() as usize;
+    let needed = if confirmed == 0 { 1 } else { (seen.len() + 1).saturating_sub(confirmed).max(1) };
+    let standing = |it: &Option<State>| it.filter(|it| it.recovers);
+    let known: Vec<(usize, State)> =
+        seen.iter().enumerate().filter_map(|(at, it)| Some((at, standing(it)?))).collect();
+    let undecided = Undecided { answers: known.len(), needed };
+    if known.len() < needed {
+        return Err(undecided);
+    }
+    let has = |it: &State| (it.timeline, it.flushed);
+    // Among equals the first.
+    let chosen = match choice {
+        Choice::Advanced => known.iter().rev().max_by_key(|it| has(&it.1)),
+        Choice::Laggard => known.iter().min_by_key(|it| has(&it.1)),
+    };
+    let &(replica, state) = chosen.ok_or(undecided)?;
+    let most = known.iter().all(|it| has(&it.1) <= has(&state));
+    Ok(Chosen { replica, safe: confirmed > 0 && most })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Lsn;
+    use super::*;
+
+    /// Replicas as `timeline:flushed`; `-` does not answer, `!` is a primary.
+    fn check(text: &str, sync: Sync, choice: Choice, expected: &str) {
+        let state = |word: &str| {
+            let (timeline, flushed) = word.trim_start_matches('!').split_once(':')?;
+            let flushed = Lsn(flushed.parse().unwrap());
+            let recovers = !word.starts_with('!');
+            let timeline = timeline.parse().unwrap();
+            Some(State { recovers, timeline, flushed, replayed: Lsn(0), receives: false })
+        };
+        let seen: Vec<_> = text.split(' ').map(state).collect();
+        let told = match choose(&seen, sync, choice) {
+            Ok(Chosen { replica, safe: true }) => format!("{replica} safe"),
+            Ok(Chosen { replica, safe: false }) => format!("{replica}"),
+            Err(Undecided { answers, needed }) => format!("{answers} of {needed}"),
+        };
+        assert_eq!(told, expected, "{text} {sync:?} {choice:?}");
+    }
+
+    #[test]
+    fn who_is_promoted() {
+        use Choice::{Advanced, Laggard};
+        use model::plan::Sync::{Any, Async, First};
+        check("1:10 1:20", Any(1), Advanced, "1 safe");
+        check("1:20 1:10", Any(1), Advanced, "0 safe");
+        check("1:20 1:20", Any(1), Advanced, "0 safe");
+        check("1:20 1:10", First(1), Advanced, "0 safe");
+        // A longer log of an older history is not the newer one.
+        check("1:99 2:10", Any(1), Advanced, "1 safe");
+        // One of two may be the one that confirmed.
+        check("1:20 -", Any(1), Advanced, "1 of 2");
+        check("1:20 -", First(1), Advanced, "1 of 2");
+        check("1:20 -", Any(2), Advanced, "0 safe");
+        check("- - 1:5", Any(2), Advanced, "1 of 2");
+        check("- 1:7 1:5", Any(2), Advanced, "1 safe");
+        check("-", Any(1), Advanced, "0 of 1");
+        check("1:20 -", Async, Advanced, "0");
+        check("- -", Async, Advanced, "0 of 1");
+        // Who takes writes already is not promoted.
+        check("!1:20 1:10", Async, Advanced, "1");
+        check("1:10 1:20", Any(1), Laggard, "0");
+        check("1:10 1:10", Any(1), Laggard, "0 safe");
+        check("1:10 1:20", Async, Laggard, "0");
+    }
+}

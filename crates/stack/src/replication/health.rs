@@ -1,0 +1,135 @@
+//! Is a server the primary, or a replica? Told by HTTP, as Patroni tells it, to whoever balances.
+//!
+//! `GET /primary` is answered by 200 where writes are taken, `/replica` where they are not; by 503 otherwise, also where
+//! the server does not answer. A thread for each server: one that hangs holds no other up.
+
+use crate::ask::{Connection, Target};
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Answers until it is dropped.
+#[derive(Debug)]
+pub struct Health {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What is known of the server.
+struct Asked {
+    target: Target,
+    session: Option<Connection>,
+    /// When it was last asked, and what it is.
+    last: Option<(Instant, Option<Role>)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Primary,
+    Replica,
+}
+
+/// A server that needs longer is not well.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Both listeners of a balancer ask at about the same time.
+const FRESH: Duration = Duration::from_millis(50);
+
+impl Health {
+    /// Answers for the server at `target`, at a free port of the loopback interface.
+    pub fn of(name: &str, target: &Target) -> io::Result<Health> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let address = listener.local_addr()?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut asked = Asked { target: target.clone(), session: None, last: None };
+        let stopped = Arc::clone(&stop);
+        let answer = move || {
+            for stream in listener.incoming() {
+                if stopped.load(Ordering::Relaxed) {
+                    return;
+                }
+                // Who asks and goes away is not our concern.
+                let _ = stream.and_then(|it| asked.answer(&it));
+            }
+        };
+        let thread = std::thread::Builder::new().name(format!("health {name}")).spawn(answer)?;
+        Ok(Health { address, stop, thread: Some(thread) })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Health {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Wakes it.
+        let woken = TcpStream::connect(self.address);
+        if let (Ok(_), Some(thread)) = (woken, self.thread.take()) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Asked {
+    fn answer(&mut self, stream: &TcpStream) -> io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut lines = BufReader::new(stream).lines();
+        let first = lines.next().unwrap_or(Ok(String::new()))?;
+        // To be read to its end: an answer behind which unread bytes wait is reset.
+        for line in lines {
+            if line?.is_empty() {
+                break;
+            }
+        }
+        let wanted = first.split(' ').nth(1).unwrap_or_default();
+        let role = self.role();
+        let status = match (wanted, role) {
+            ("/primary", Some(Role::Primary)) | ("/replica", Some(Role::Replica)) | ("/health", Some(_)) => {
+                "200 OK"
+            }
+            _ => "503 Service Unavailable",
+        };
+        let body = match role {
+            Some(Role::Primary) => "{\"role\":\"primary\"}",
+            Some(Role::Replica) => "{\"role\":\"replica\"}",
+            None => "{\"role\":null}",
+        };
+        let length = body.len();
+        write!(
+            &mut &*stream,
+            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\
+             Connection: close\r\n\r\n{body}"
+        )
+    }
+
+    fn role(&mut self) -> Option<Role> {
+        if let Some((at, role)) = self.last
+            && at.elapsed() < FRESH
+        {
+            return role;
+        }
+        let role = self.ask();
+        if role.is_none() {
+            self.session = None;
+        }
+        self.last = Some((Instant::now(), role));
+        role
+    }
+
+    fn ask(&mut self) -> Option<Role> {
+        if self.session.is_none() {
+            self.session = Some(self.target.open(PATIENCE).ok()?);
+        }
+        match self.session.as_mut()?.value("select pg_is_in_recovery()").ok()?.as_deref() {
+            Some("t") => Some(Role::Replica),
+            Some("f") => Some(Role::Primary),
+            _ => None,
+        }
+    }
+}

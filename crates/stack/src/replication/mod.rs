@@ -1,0 +1,121 @@
+//! What do servers that hold the same rows know of each other, and what are they told?
+
+mod choose;
+pub mod health;
+
+pub use choose::{Chosen, Undecided, choose};
+
+use crate::ask::{self, Connection};
+use model::plan::Sync;
+
+/// A place in the write-ahead log, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lsn(pub u64);
+
+/// What one server said of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// It replays another's log: it is a replica.
+    pub recovers: bool,
+    /// Of what it has flushed last: each promotion begins a new one.
+    pub timeline: u32,
+    /// What it has flushed of the log: received, or written itself.
+    pub flushed: Lsn,
+    /// What can be read there.
+    pub replayed: Lsn,
+    /// A primary sends to it.
+    pub receives: bool,
+}
+
+/// Where a replica finds its primary.
+#[derive(Clone, Copy, Debug)]
+pub struct Upstream<'a> {
+    pub host: &'a str,
+    pub port: u16,
+    pub user: &'a str,
+    /// The file that its password is in.
+    pub passwords: &'a str,
+}
+
+/// All of it in one row. Of a primary the last three columns are of what it writes itself. The receiver's timeline is that
+/// of the log it has, the checkpoint's lags behind after a promotion.
+const STATE: &str = "select pg_is_in_recovery(), \
+    case when pg_is_in_recovery() \
+      then coalesce((select greatest(received_tli, receive_start_tli) from pg_stat_get_wal_receiver() \
+        where pid is not null), (select greatest(timeline_id, min_recovery_end_timeline) \
+          from pg_control_checkpoint(), pg_control_recovery())) \
+      else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end, \
+    case when pg_is_in_recovery() \
+      then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) else pg_current_wal_flush_lsn() end, \
+    case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_insert_lsn() end, \
+    exists (select from pg_stat_get_wal_receiver() where status = 'streaming')";
+
+/// Asks one server, as its superuser.
+pub fn state(connection: &mut Connection) -> Result<State, ask::Error> {
+    let answer = connection.query(STATE)?;
+    let row = answer.rows.first().map_or(&[][..], Vec::as_slice);
+    let cell = |at: usize| row.get(at).and_then(Option::as_deref);
+    Ok(State {
+        recovers: cell(0) == Some("t"),
+        timeline: cell(1).and_then(|it| it.parse().ok()).unwrap_or(0),
+        flushed: cell(2).and_then(Lsn::read).unwrap_or_default(),
+        replayed: cell(3).and_then(Lsn::read).unwrap_or_default(),
+        receives: cell(4) == Some("t"),
+    })
+}
+
+impl Lsn {
+    /// As PostgreSQL writes it: two hexadecimal numbers and a slash.
+    pub fn read(text: &str) -> Option<Lsn> {
+        let (high, low) = text.split_once('/')?;
+        let part = |it| u32::from_str_radix(it, 16).ok().map(u64::from);
+        Some(Lsn(part(high)? << 32 | part(low)?))
+    }
+}
+
+/// `synchronous_standby_names` of a server whose replicas have these names, the most wanted first.
+pub fn standby_names(sync: Sync, names: &[&str]) -> String {
+    let list: Vec<String> = names.iter().map(|it| format!("\"{it}\"")).collect();
+    let list = list.join(", ");
+    match sync {
+        Sync::Async => String::new(),
+        Sync::First(count) => format!("FIRST {count} ({list})"),
+        Sync::Any(count) => format!("ANY {count} ({list})"),
+    }
+}
+
+/// `primary_conninfo` of the replica `name`.
+pub fn conninfo(name: &str, to: &Upstream<'_>) -> String {
+    let Upstream { host, port, user, passwords } = to;
+    // It must notice that its primary is gone before anybody asks it to become one.
+    format!(
+        "host={host} port={port} user={user} passfile='{passwords}' application_name={name} sslmode=disable \
+         gssencmode=disable connect_timeout=2 keepalives_idle=5 keepalives_interval=1 keepalives_count=3"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_in_the_log() {
+        let check = |text: &str, expected: Option<u64>| {
+            assert_eq!(Lsn::read(text).map(|it| it.0), expected, "{text}")
+        };
+        check("0/0", Some(0));
+        check("0/3000148", Some(0x300_0148));
+        check("1/0", Some(1 << 32));
+        check("FFFFFFFF/FFFFFFFF", Some(u64::MAX));
+        check("1", None);
+        check("x/1", None);
+    }
+
+    #[test]
+    fn names_of_standbys() {
+        let check = |sync, expected: &str| assert_eq!(standby_names(sync, &["b", "c"]), expected);
+        check(Sync::Async, "");
+        check(Sync::First(1), "FIRST 1 (\"b\", \"c\")");
+        check(Sync::Any(2), "ANY 2 (\"b\", \"c\")");
+    }
+}

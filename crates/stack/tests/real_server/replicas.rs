@@ -1,0 +1,135 @@
+//! Do servers hold the same rows, and is there another primary when one is gone?
+
+use super::chain::{Stand, ask, haproxy, postgres, stack};
+use super::server::PATIENCE;
+use model::plan::{Choice, Entrance, Manager, Node, Promoter, Replication, Stack, Sync};
+use stack::ask::Target;
+use stack::chain::Promotion;
+use stack::supervisor::Answer;
+use std::time::Instant;
+
+/// A stack whose PostgreSQL has two replicas.
+fn replicated(before: &[Node], sync: Sync, promoter: Promoter) -> Stack {
+    let nodes = [before, &[postgres(Entrance::Tcp)]].concat();
+    let manager = Manager::Ours(promoter);
+    Stack { replication: Some(Replication { manager, ..Replication::of(2, sync) }), ..stack(&nodes) }
+}
+
+impl Stand {
+    /// How to reach a server as its superuser.
+    fn admin(&self, name: &str) -> Target {
+        let servers = self.chain.servers();
+        servers.iter().find(|it| it.plan.name == name).unwrap().admin.clone().unwrap()
+    }
+
+    /// Asks until the answer is the expected one.
+    fn comes_to(&mut self, target: &Target, sql: &str, expected: &str) {
+        let node = self.chain.servers()[1].node.unwrap();
+        let answer = || match ask(target, sql) {
+            it if it == expected => Answer::Ready(()),
+            it => Answer::NotYet(it),
+        };
+        self.supervisor.await_ready(node, PATIENCE, answer).unwrap_or_else(|it| panic!("{sql}: {it}"));
+    }
+
+    fn fail_over(&mut self) -> Promotion {
+        self.chain.fail_over(&mut self.supervisor).unwrap_or_else(|it| panic!("{it}"))
+    }
+}
+
+#[test]
+fn a_primary_dies_and_writes_go_on() {
+    let began = Instant::now();
+    let plan = replicated(&[haproxy(Entrance::Tcp, None)], Sync::Any(1), Promoter::default());
+    let mut stand = Stand::up(&plan).unwrap_or_else(|it| panic!("{it}"));
+    println!("three servers and a balancer were ready after {:?}", began.elapsed());
+    let names: Vec<&str> = stand.chain.servers().iter().map(|it| it.plan.name.as_str()).collect();
+    assert_eq!(names, ["postgres", "postgres-2", "postgres-3"]);
+    let sql =
+        "select string_agg(application_name || ' ' || sync_state, ', ' order by 1) from pg_stat_replication";
+    assert_eq!(ask(&stand.admin("postgres"), sql), "postgres-2 quorum, postgres-3 quorum");
+
+    // What is written at the one listener is read at the other.
+    let entry = stand.chain.entry().clone();
+    let replicas = stand.chain.entry_to_replicas().unwrap().clone();
+    ask(&entry, "create table t as select 7 as a");
+    stand.comes_to(&entry, "select pg_is_in_recovery()", "f");
+    stand.comes_to(&replicas, "select pg_is_in_recovery()", "t");
+    stand.comes_to(&replicas, "select sum(a) from t", "7");
+
+    // The whole node dies at once: in its own world nobody is left to acknowledge anything.
+    let old = stand.chain.servers()[0].node.unwrap();
+    let apart = stand.supervisor.is_apart(old);
+    let pid = stand.supervisor.pid(old).unwrap();
+    stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
+    assert!(!apart || !std::path::Path::new(&format!("/proc/{pid}")).exists());
+    let promotion = stand.fail_over();
+    println!("{promotion:?}");
+    assert!(promotion.safe && promotion.to != "postgres", "{promotion:?}");
+    assert_eq!(promotion.timeline, 2);
+    assert_eq!(stand.chain.primary().unwrap().plan.name, promotion.to);
+    stand.comes_to(&entry, "insert into t values (8) returning a", "8");
+    stand.comes_to(&replicas, "select sum(a) from t", "15");
+
+    // The old primary comes back as a replica, with all rows.
+    let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
+    println!("{rejoined:?}");
+    let first = stand.chain.servers()[0].entrance.clone();
+    stand.comes_to(&first, "select sum(a) || ' ' || pg_is_in_recovery() from t", "15 true");
+    let states = stand.chain.look();
+    assert!(states.iter().all(|it| it.state.is_some_and(|it| it.timeline == 2)), "{states:?}");
+
+    // Asked to be as at the beginning, it is: the first server is the primary again, with two new replicas.
+    stand.become_(&plan).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(stand.chain.primary().unwrap().plan.name, "postgres");
+    assert_eq!(ask(&stand.admin("postgres"), sql), "postgres-2 quorum, postgres-3 quorum");
+    // And alone when it is to be alone.
+    stand.become_(&stack(&[postgres(Entrance::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(stand.chain.servers().len(), 1);
+    assert_eq!(ask(stand.chain.entry(), "insert into t values (1) returning a"), "1");
+}
+
+#[test]
+fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
+    let promoter = Promoter { choice: Choice::Laggard, ..Promoter::default() };
+    let mut stand = Stand::up(&replicated(&[], Sync::Any(1), promoter)).unwrap_or_else(|it| panic!("{it}"));
+    let entry = stand.chain.entry().clone();
+    ask(&entry, "create table t (a int)");
+    // It receives nothing any more, and the other confirms alone.
+    let admin = stand.admin("postgres-3");
+    ask(&admin, "alter system set primary_conninfo = 'host=127.0.0.1 port=1'");
+    ask(&admin, "select pg_reload_conf()");
+    let primary = stand.admin("postgres");
+    stand.comes_to(
+        &primary,
+        "select string_agg(application_name, ' ') from pg_stat_replication",
+        "postgres-2",
+    );
+    assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1");
+    stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
+    let promotion = stand.fail_over();
+    assert_eq!((promotion.to.as_str(), promotion.safe), ("postgres-3", false), "{promotion:?}");
+    let entry = stand.chain.primary().unwrap().entrance.clone();
+    assert_eq!(ask(&entry, "select count(*) from t"), "0", "what was acknowledged is lost");
+}
+
+#[test]
+fn a_planned_change_loses_nothing() {
+    let mut stand =
+        Stand::up(&replicated(&[], Sync::Async, Promoter::default())).unwrap_or_else(|it| panic!("{it}"));
+    let entry = stand.chain.entry().clone();
+    ask(&entry, "create table t as select a from generate_series(1, 1000) as a");
+    let promotion = stand
+        .chain
+        .switch_over(&mut stand.supervisor, Some("postgres-3"))
+        .unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(promotion.to, "postgres-3");
+    let servers: Vec<Target> = stand.chain.servers().iter().map(|it| it.entrance.clone()).collect();
+    for (it, recovers) in servers.iter().zip(["true", "true", "false"]) {
+        stand.comes_to(
+            it,
+            "select count(*) || ' ' || pg_is_in_recovery() from t",
+            &format!("1000 {recovers}"),
+        );
+    }
+}
