@@ -5,6 +5,7 @@
 pub mod account;
 pub mod advice;
 mod aggregate;
+pub mod cause;
 pub mod chart;
 pub mod compare;
 mod condition;

@@ -26,8 +26,10 @@ pub enum Bound {
         pool: String,
         size: f64,
         busy: f64,
-        /// Requests that wait for a connection.
-        waiting: f64,
+        /// Requests that wait for a connection; `None` where the service does not know.
+        waiting: Option<f64>,
+        /// Of requests, those that had to; `None` where the service does not count them.
+        waited: Option<f64>,
     },
     /// A service's threads are all busy, and requests wait for one.
     ServiceThreads {
@@ -46,9 +48,18 @@ pub enum Bound {
         quota: Option<f64>,
         /// Of active sessions that wait for a block.
         waits: Option<f64>,
+        /// Both are of bytes.
+        in_bytes: bool,
     },
     /// Writing to disk, WAL apart.
-    Writes { node: String, per_second: Option<f64>, quota: Option<f64>, waits: Option<f64> },
+    Writes {
+        node: String,
+        per_second: Option<f64>,
+        quota: Option<f64>,
+        /// Of active sessions that wait for a block or the log to be written.
+        waits: Option<f64>,
+        in_bytes: bool,
+    },
     /// Its memory is full, and what was thrown out of it is read again.
     Memory {
         node: String,

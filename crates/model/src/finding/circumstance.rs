@@ -70,6 +70,18 @@ pub enum Circumstance {
         vacuums: f64,
         trials: u32,
     },
+    /// A node's figures contradict each other: number in it, rate through it, and time in it (Little's law). A client that
+    /// holds a server for longer than the trial does that.
+    Little {
+        node: String,
+        number: f64,
+        /// What it should be: `rate` × `time`.
+        expected: f64,
+        /// Per second.
+        rate: f64,
+        /// Seconds.
+        time: f64,
+    },
     /// Rules that had not what they need.
     NotJudged {
         /// In the order of [`Rule`].
@@ -110,8 +122,6 @@ pub enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
-    /// No valid trial.
-    Trials,
     /// A control group, or the processes of what runs elsewhere.
     Group,
     /// Neither a quota nor a known number of processors.

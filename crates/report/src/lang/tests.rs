@@ -171,7 +171,8 @@ fn answered(delivered: f64, p99: Option<f64>) -> Answered {
 /// What holds a cell up.
 fn bounds() -> Vec<Finding> {
     let node = || NODE.to_owned();
-    let reads = |per_second, quota, waits| Bound::Reads { node: node(), per_second, quota, waits };
+    let reads =
+        |per_second, quota, waits| Bound::Reads { node: node(), per_second, quota, waits, in_bytes: false };
     let locks = |longest, statements: &[&str]| Bound::RowLocks {
         share: 0.75,
         active: 20.5,
@@ -180,12 +181,25 @@ fn bounds() -> Vec<Finding> {
     };
     let all = vec![
         Bound::Service { node: node(), cpu: 0.29, of_cpu: 0.3, throttled: Some(0.9), stood_still: Some(0.5) },
-        Bound::ServicePool { node: node(), pool: "№8".into(), size: 3.0, busy: 2.9, waiting: 12.5 },
+        Bound::ServicePool {
+            node: node(),
+            pool: "№8".into(),
+            size: 3.0,
+            busy: 2.9,
+            waiting: Some(12.5),
+            waited: Some(0.9),
+        },
         Bound::ServiceThreads { node: node(), size: 5.0, busy: 4.9, waiting: Some(30.5) },
         Bound::ServiceThreads { node: node(), size: 5.0, busy: 4.9, waiting: None },
         reads(Some(12_345.0), Some(12_000.0), Some(0.8)),
         reads(None, None, Some(0.8)),
-        Bound::Writes { node: node(), per_second: Some(390.0), quota: Some(400.0), waits: None },
+        Bound::Writes {
+            node: node(),
+            per_second: Some(390.0),
+            quota: Some(400.0),
+            waits: None,
+            in_bytes: true,
+        },
         Bound::Memory { node: node(), used: 3.14e8, limit: 314_572_800.0, read: 14_336.0 },
         Bound::WalFlush { share: 0.6, active: 20.5 },
         Bound::SyncReplicas { share: 0.6, active: 20.5 },
@@ -215,7 +229,7 @@ fn circumstances() -> Vec<Finding> {
     };
     let rules = every!(Rule: ServerCpu, PoolerCpu, ServiceCpu, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
         Memory, Scans, Checkpoints, Storm, Bloat, Host, Feed);
-    let lacked = every!(Missing: Trials, Group, Quota, Server, Console, Stats, Machine, Column);
+    let lacked = every!(Missing: Group, Quota, Server, Console, Stats, Machine, Column);
     let bloat = |trials, vacuums| Circumstance::Bloat { from: 1e3, to: 51_000.0, live: 1e5, vacuums, trials };
     let all = vec![
         fits(1, ReadBack { blocks: Some(0.25), disk: None }),
@@ -239,9 +253,11 @@ fn circumstances() -> Vec<Finding> {
         Circumstance::NoisyHost { stolen: Some(0.25), jitter: Some(0.005) },
         bloat(21, 0.0),
         bloat(5, 2.0),
+        Circumstance::Little { node: node(), number: 20.5, expected: 4.5, rate: 12_345.0, time: 0.0045 },
         Circumstance::NotJudged { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
     ];
-    covers!(all, Circumstance: FeedFits, PoolsInRow, Storm, GeneratorLate, NoisyHost, Bloat, NotJudged);
+    covers!(all, Circumstance: FeedFits, PoolsInRow, Storm, GeneratorLate, NoisyHost, Bloat, Little,
+        NotJudged);
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, it }).collect()
 }
 

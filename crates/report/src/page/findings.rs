@@ -84,7 +84,7 @@ fn seen(it: &Finding) -> (usize, &'static [ChartKind]) {
             *cell,
             match it {
                 Circumstance::FeedFits { .. } => &[Disk],
-                Circumstance::PoolsInRow { .. } => &[Pooler],
+                Circumstance::PoolsInRow { .. } | Circumstance::Little { .. } => &[Pooler],
                 Circumstance::Storm { .. } => &[Connections, Failures],
                 Circumstance::GeneratorLate { .. } => &[SendLag],
                 Circumstance::NoisyHost { .. } => &[Processors, SendLag],

@@ -38,16 +38,20 @@ pub fn item(it: &Bound) -> String {
         Bound::Service { cpu, of_cpu, throttled, stood_still, .. } => {
             return format!("({cpu:.2} of {of_cpu} CPU{})", held_back(*throttled, *stood_still));
         }
-        Bound::ServicePool { size, busy, waiting, .. } => {
-            vec![Some(format!("{busy:.1} of {size:.0} lent")), Some(format!("{waiting:.1} waiting"))]
-        }
+        Bound::ServicePool { size, busy, waiting, waited, .. } => vec![
+            Some(format!("{busy:.1} of {size:.0} lent")),
+            waiting.map(|it| format!("{it:.1} waiting")),
+            waited.map(|it| format!("{} had to wait", NUMBERS.percent(it, 0))),
+        ],
         Bound::ServiceThreads { size, busy, waiting, .. } => {
             vec![Some(format!("{busy:.1} of {size:.0} busy")), waiting.map(|it| format!("{it:.1} waiting"))]
         }
-        Bound::Reads { per_second, quota, waits, .. } | Bound::Writes { per_second, quota, waits, .. } => {
-            let of = quota.map_or(String::new(), |it| format!(" of {}", NUMBERS.three(it)));
+        Bound::Reads { per_second, quota, waits, in_bytes, .. }
+        | Bound::Writes { per_second, quota, waits, in_bytes, .. } => {
+            let number = |it| if *in_bytes { NUMBERS.bytes(it) } else { NUMBERS.three(it) };
+            let of = quota.map_or(String::new(), |it| format!(" of {}", number(it)));
             let sessions = |it: f64| format!("{} of active sessions wait for it", NUMBERS.percent(it, 0));
-            vec![per_second.map(|it| format!("{}{of} per second", NUMBERS.three(it))), waits.map(sessions)]
+            vec![per_second.map(|it| format!("{}{of} per second", number(it))), waits.map(sessions)]
         }
         Bound::Memory { used, limit, read, .. } => vec![
             Some(format!("{} of {} used", NUMBERS.bytes(*used), NUMBERS.bytes(*limit))),

@@ -26,6 +26,10 @@ pub fn group(it: &Circumstance) -> String {
         }
         Circumstance::NoisyHost { .. } => "this machine served others, or woke its sleepers late".to_owned(),
         Circumstance::Bloat { .. } => "row versions to be cleaned up".to_owned(),
+        Circumstance::Little { node, .. } => format!(
+            "what is in {node} is not what passes through it times how long it stays (Little's law): something is in it \
+             that has not ended, or is counted elsewhere"
+        ),
         Circumstance::NotJudged { rules } => {
             let each = lacking(rules).into_iter().map(|(why, rules)| {
                 format!("{} ({})", rules.into_iter().map(rule).collect::<Vec<_>>().join(", "), missing(why))
@@ -68,6 +72,11 @@ pub fn item(it: &Circumstance) -> String {
             )),
             (*vacuums > 0.0).then(|| format!("tables cleaned up in a trial: {vacuums:.0}")),
         ],
+        Circumstance::Little { number, expected, rate, time, .. } => vec![
+            Some(format!("{number:.1} in it, not {expected:.1}")),
+            Some(format!("{}/s", NUMBERS.three(*rate))),
+            Some(format!("{} each", NUMBERS.seconds(*time))),
+        ],
         Circumstance::NotJudged { .. } => Vec::new(),
     };
     let known: Vec<String> = figures.into_iter().flatten().collect();
@@ -105,7 +114,6 @@ pub fn rule(it: Rule) -> &'static str {
 
 pub fn missing(it: Missing) -> &'static str {
     match it {
-        Missing::Trials => "no valid trial",
         Missing::Group => "what it uses of the machine was not seen",
         Missing::Quota => "no quota to compare with",
         Missing::Server => "PostgreSQL's statistics were not seen",

@@ -35,18 +35,21 @@ pub fn item(it: &Bound) -> String {
         Bound::Service { cpu, of_cpu, throttled, stood_still, .. } => {
             return format!("({}{})", cpus(*cpu, *of_cpu), held_back(*throttled, *stood_still));
         }
-        Bound::ServicePool { size, busy, waiting, .. } => vec![
+        Bound::ServicePool { size, busy, waiting, waited, .. } => vec![
             Some(format!("выдано {} из {}", RU.fixed(*busy, 1), RU.fixed(*size, 0))),
-            Some(format!("ждут {}", RU.fixed(*waiting, 1))),
+            waiting.map(|it| format!("ждут {}", RU.fixed(it, 1))),
+            waited.map(|it| format!("ждать пришлось {} запросов", RU.percent(it, 0))),
         ],
         Bound::ServiceThreads { size, busy, waiting, .. } => vec![
             Some(format!("занято {} из {}", RU.fixed(*busy, 1), RU.fixed(*size, 0))),
             waiting.map(|it| format!("ждут {}", RU.fixed(it, 1))),
         ],
-        Bound::Reads { per_second, quota, waits, .. } | Bound::Writes { per_second, quota, waits, .. } => {
-            let of = quota.map_or(String::new(), |it| format!(" из {}", RU.three(it)));
+        Bound::Reads { per_second, quota, waits, in_bytes, .. }
+        | Bound::Writes { per_second, quota, waits, in_bytes, .. } => {
+            let number = |it| if *in_bytes { RU.bytes(it) } else { RU.three(it) };
+            let of = quota.map_or(String::new(), |it| format!(" из {}", number(it)));
             vec![
-                per_second.map(|it| format!("в секунду {}{of}", RU.three(it))),
+                per_second.map(|it| format!("в секунду {}{of}", number(it))),
                 waits.map(|it| format!("ждут {} активных сеансов", RU.percent(it, 0))),
             ]
         }

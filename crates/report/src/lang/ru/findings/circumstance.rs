@@ -27,6 +27,10 @@ pub fn group(it: &Circumstance) -> String {
         }
         Circumstance::NoisyHost { .. } => "эта машина обслуживала других или поздно будила спящих".to_owned(),
         Circumstance::Bloat { .. } => "неубранные версии строк".to_owned(),
+        Circumstance::Little { node, .. } => format!(
+            "в {node} находится не столько, сколько через него проходит, умноженное на время в нём (закон Литтла): там есть \
+             то, что не закончилось или учтено в другом месте"
+        ),
         Circumstance::NotJudged { rules } => {
             let each = lacking(rules).into_iter().map(|(why, rules)| {
                 format!("{} ({})", rules.into_iter().map(rule).collect::<Vec<_>>().join(", "), missing(why))
@@ -67,6 +71,11 @@ pub fn item(it: &Circumstance) -> String {
             )),
             (*vacuums > 0.0).then(|| format!("убрано таблиц за измерение: {}", RU.fixed(*vacuums, 0))),
         ],
+        Circumstance::Little { number, expected, rate, time, .. } => vec![
+            Some(format!("в нём {} вместо {}", RU.fixed(*number, 1), RU.fixed(*expected, 1))),
+            Some(format!("{}/с", RU.three(*rate))),
+            Some(format!("по {}", RU.seconds(*time))),
+        ],
         Circumstance::NotJudged { .. } => Vec::new(),
     };
     let known: Vec<String> = figures.into_iter().flatten().collect();
@@ -104,7 +113,6 @@ pub fn rule(it: Rule) -> &'static str {
 
 pub fn missing(it: Missing) -> &'static str {
     match it {
-        Missing::Trials => "нет достоверных измерений",
         Missing::Group => "не видно, сколько он занимает на машине",
         Missing::Quota => "нет квоты для сравнения",
         Missing::Server => "не видно статистики PostgreSQL",

@@ -1,0 +1,420 @@
+use super::*;
+use crate::finding::fixture;
+use model::finding::ReadBack;
+use model::plan::{Entrance, Limits, LoadModel, PoolMode, Scale, Service};
+use model::search::Answer;
+use model::{Nanos, Spacing};
+
+/// PostgreSQL with 50 slots and one processor of two; before it what the words say: `pooler` (20 servers, a tenth),
+/// `service` (`POOL_SIZE` 10, `THREADS` 5, three tenths), or both, the service first.
+fn setup(words: &str) -> Setup {
+    let mut setup = fixture::setup(if words.contains("pooler") { "pooled" } else { "direct" });
+    let postgres = setup.stack.nodes.last_mut().expect("one is there");
+    postgres.limits = Limits {
+        memory: Some(400 << 20),
+        read_iops: Some(400),
+        write_iops: Some(200),
+        ..postgres.limits.clone()
+    };
+    setup.load.model = LoadModel::Open {
+        schedule: "const(100, 20s)".into(),
+        arrivals: Spacing::Poisson,
+        max_in_flight: 200,
+    };
+    if words.contains("service") {
+        let env = [("POOL_SIZE", "10"), ("THREADS", "5"), ("QUERY_TIMEOUT", "2s")];
+        let service = Service {
+            command: vec!["./delivery".into()],
+            url: None,
+            env: env.map(|(key, it)| (key.to_owned(), it.to_owned())).to_vec(),
+            copies: 1,
+            ready: "/health".into(),
+            ready_within: None,
+            stats: Some("/stats".into()),
+        };
+        let limits = Limits { cpu: Some(0.3), ..Limits::default() };
+        let node =
+            Node { name: "service".into(), kind: Kind::Service(service), entrance: Entrance::Tcp, limits };
+        setup.stack.nodes.insert(0, node);
+    }
+    setup
+}
+
+fn bound(by: Bound) -> Finding {
+    Finding::Bound { cell: 0, by }
+}
+
+fn postgres(used: f64) -> Finding {
+    let (node, throttled) = ("postgres".into(), Some(used - 0.1));
+    Finding::ServerBound { cell: 0, node, cpu: used, of_cpu: 1.0, throttled, stood_still: None }
+}
+
+fn pooler(used: f64) -> Finding {
+    Finding::PoolerBound {
+        cell: 0,
+        node: "pooler".into(),
+        cpu: used,
+        of_cpu: 0.1,
+        throttled: None,
+        stood_still: None,
+        pool: 20,
+        lent: Some(20.0),
+        active: 1.5,
+    }
+}
+
+fn service(used: f64) -> Finding {
+    let (node, throttled) = ("service".into(), Some(0.8));
+    bound(Bound::Service { node, cpu: used, of_cpu: 0.3, throttled, stood_still: None })
+}
+
+fn pool() -> Finding {
+    let node = "pooler".into();
+    Finding::PoolBound { cell: 0, node, pool: 20, lent: 20.0, busy: 19.0, cpu: 0.05, of_cpu: 0.1 }
+}
+
+fn queue() -> Finding {
+    let (node, busy) = ("pooler".into(), Some(19.0));
+    Finding::QueueInPooler { cell: 0, node, waiting: Some(180.0), longest: Some(2.0), under_way: 200.0, busy }
+}
+
+fn service_pool() -> Finding {
+    let (node, pool) = ("service".into(), "pool".into());
+    bound(Bound::ServicePool { node, pool, size: 10.0, busy: 10.0, waiting: Some(150.0), waited: None })
+}
+
+fn threads() -> Finding {
+    bound(Bound::ServiceThreads { node: "service".into(), size: 5.0, busy: 5.0, waiting: Some(100.0) })
+}
+
+fn reads(per_second: f64, quota: Option<f64>) -> Finding {
+    let (node, per_second) = ("postgres".into(), Some(per_second));
+    bound(Bound::Reads { node, per_second, quota, waits: Some(0.8), in_bytes: false })
+}
+
+fn writes() -> Finding {
+    let (node, per_second) = ("postgres".into(), Some(195.0));
+    bound(Bound::Writes { node, per_second, quota: Some(200.0), waits: Some(0.7), in_bytes: false })
+}
+
+fn memory() -> Finding {
+    bound(Bound::Memory { node: "postgres".into(), used: 4.19e8, limit: 419_430_400.0, read: 20_000.0 })
+}
+
+fn wal() -> Finding {
+    bound(Bound::WalFlush { share: 0.7, active: 18.0 })
+}
+
+fn replicas() -> Finding {
+    bound(Bound::SyncReplicas { share: 0.8, active: 18.0 })
+}
+
+fn locks() -> Finding {
+    let statements = vec!["UPDATE a SET n = n + $1".into()];
+    bound(Bound::RowLocks { share: 0.9, active: 18.0, longest: Some(1.0), statements })
+}
+
+fn scans() -> Finding {
+    let table = "book.bookv2".into();
+    bound(Bound::Scans { table, scans: 0.9, rows: 1e6, cpu: Some(0.97) })
+}
+
+fn clients() -> Finding {
+    bound(Bound::Clients { clients: 20, mean: 0.0067, most: 2985.0, delivered: 2980.0, idle: 0.5 })
+}
+
+fn cap() -> Finding {
+    Finding::RunIsClosed {
+        cell: 0,
+        arrivals: 9000,
+        waited: 8000,
+        dropped: 10,
+        in_flight_max: 200,
+        trials: 1,
+        of: 1,
+    }
+}
+
+fn slots() -> Finding {
+    let (first_second, max_connections) = (Some(3), Some(50));
+    Finding::SlotsExhausted {
+        cell: 0,
+        refused: 40,
+        logged: 40,
+        max_connections,
+        first_second,
+        trials: 1,
+        of: 1,
+    }
+}
+
+fn feed() -> Finding {
+    let it = Circumstance::FeedFits {
+        feed: "requests".into(),
+        rows: 2000,
+        distinct: 2000,
+        share: 0.0002,
+        touched: 15 << 20,
+        bytes: 1300 << 20,
+        memory: 400 << 20,
+        read: ReadBack::default(),
+    };
+    Finding::Circumstance { cell: 0, it }
+}
+
+fn host() -> Finding {
+    let (generator, before) = (Some(0.5), None);
+    Finding::HostBound { cell: 0, idle: 0.01, processors: 2.0, generator, before, server: None, others: None }
+}
+
+fn checkpoints() -> Finding {
+    bound(Bound::Checkpoints { requested: 2.0, share: 0.6, slowed: Some(0.7) })
+}
+
+/// `Cpu postgres 1 -> 1.5`, one line per suspect.
+fn told(it: &Suspect) -> String {
+    let words =
+        |it: String| it.replace(['"', '{', '}', ','], "").split_whitespace().collect::<Vec<_>>().join(" ");
+    let nudge = it.nudge.as_ref().map_or(String::new(), |it| {
+        let round = |it: f64| (it * 1e4).round() / 1e4;
+        let amount = it.amount.map_or(String::new(), |(from, to)| format!(" {from} -> {}", round(to)));
+        format!(" | {}{amount}", words(format!("{:?}", it.turn)))
+    });
+    words(format!("{:?}", it.limit)) + &nudge
+}
+
+#[track_caller]
+fn check(words: &str, findings: &[Finding], first: &str) {
+    let setup = setup(words);
+    // What is found in other cells is not this one's.
+    let elsewhere = Finding::ServerBound {
+        cell: 1,
+        node: "postgres".into(),
+        cpu: 1.0,
+        of_cpu: 1.0,
+        throttled: Some(1.0),
+        stood_still: None,
+    };
+    for backwards in [false, true] {
+        let mut all = [findings, std::slice::from_ref(&elsewhere)].concat();
+        if backwards {
+            all.reverse();
+        }
+        let found: Vec<String> = suspects(&setup, 0, &all, 2.0).iter().map(told).collect();
+        assert_eq!(found.first().map_or("", String::as_str), first, "of {found:#?}");
+    }
+}
+
+/// Each stack has one limit; symptoms of others come with it.
+#[test]
+fn planted_causes_are_named_first() {
+    // Quotas of processors. What stands still holds its connections, rows and threads meanwhile.
+    check("", &[postgres(0.99), cap()], "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
+    check(
+        "pooler",
+        &[queue(), pool(), postgres(0.97), cap()],
+        "Cpu node: postgres | Cpu node: postgres 1 -> 1.5",
+    );
+    check("", &[locks(), postgres(0.98), cap()], "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
+    check("pooler", &[pooler(0.099), queue(), cap()], "Cpu node: pooler | Cpu node: pooler 0.1 -> 0.15");
+    check("pooler", &[pooler(0.1), pool(), wal(), cap()], "Cpu node: pooler | Cpu node: pooler 0.1 -> 0.15");
+    check("service", &[service(0.29), threads(), cap()], "Cpu node: service | Cpu node: service 0.3 -> 0.45");
+    check(
+        "service pooler",
+        &[service_pool(), service(0.3), queue(), cap()],
+        "Cpu node: service | Cpu node: service 0.3 -> 0.45",
+    );
+    // Quotas of the disk: data that do not fit are read again, whatever the quota.
+    check(
+        "",
+        &[memory(), reads(398.0, Some(400.0)), cap()],
+        "Reads node: postgres | ReadIops node: postgres 400 -> 800",
+    );
+    check(
+        "service",
+        &[reads(412.0, Some(400.0)), service_pool(), cap()],
+        "Reads node: postgres | ReadIops node: postgres 400 -> 800",
+    );
+    check("", &[wal(), writes(), cap()], "Writes node: postgres | WriteIops node: postgres 200 -> 400");
+    check(
+        "",
+        &[reads(9000.0, None), memory()],
+        "Memory node: postgres | Memory node: postgres 419430400 -> 838860800",
+    );
+    // Pools. Twenty of fifty slots may become forty.
+    check("pooler", &[queue(), pool(), cap()], "Pool node: pooler | PoolSize node: pooler 20 -> 40");
+    check(
+        "service pooler",
+        &[service_pool(), threads(), pool(), queue()],
+        "Pool node: pooler | PoolSize node: pooler 20 -> 40",
+    );
+    check(
+        "pooler",
+        &[
+            queue(),
+            Finding::ClientsStarved {
+                cell: 0,
+                served: 20,
+                without: 180,
+                clients: 200,
+                pool: Some((PoolMode::Session, 20)),
+                jain: 0.1,
+                mean: 50.0,
+            },
+        ],
+        "Pool node: pooler | PoolSize node: pooler 20 -> 40",
+    );
+    check(
+        "service",
+        &[threads(), service_pool(), cap()],
+        "ServicePool node: service | ServiceEnv node: service variable: POOL_SIZE 10 -> 20",
+    );
+    check(
+        "service",
+        &[threads(), cap()],
+        "ServiceThreads node: service | ServiceEnv node: service variable: THREADS 5 -> 10",
+    );
+    // Locks, log, replicas.
+    check("", &[locks(), cap()], "RowLocks statement: Some(UPDATE a SET n = n + $1)");
+    check("pooler", &[queue(), locks(), wal()], "RowLocks statement: Some(UPDATE a SET n = n + $1)");
+    check("", &[wal(), cap()], "WalFlush | Setting name: synchronous_commit value: off");
+    check("", &[wal(), replicas()], "SyncReplicas | Setting name: synchronous_commit value: local");
+    check("", &[checkpoints(), cap()], "Checkpoints | Setting name: max_wal_size value: 8GB");
+    // An index that is missing keeps processors busy; a feed that fits hides what would.
+    check("", &[postgres(0.99), scans(), cap()], "Scan table: book.bookv2 ddl: None");
+    check(
+        "service",
+        &[threads(), service_pool(), scans(), postgres(0.98)],
+        "Scan table: book.bookv2 ddl: None",
+    );
+    check("", &[postgres(0.99), feed()], "Feed feed: requests");
+    // Who lets nobody in, and who asks for no more.
+    check("", &[slots(), postgres(0.95)], "Slots node: postgres | Slots node: postgres 50 -> 100");
+    check("", &[cap()], "ClientCap | Clients 200 -> 400");
+    check("", &[clients()], "Clients | Clients 20 -> 40");
+    // The machine itself, where no quota is used up.
+    check("pooler", &[host(), queue(), cap()], "Host");
+    check("", &[host(), postgres(0.99)], "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
+    check("", &[], "");
+}
+
+#[test]
+fn each_limit_is_suspected_once_and_the_fuller_one_first() {
+    let all = [postgres(0.93), pooler(0.0995), queue(), pool(), cap(), cap()];
+    let found: Vec<String> = suspects(&setup("pooler"), 0, &all, 2.0).iter().map(told).collect();
+    let names: Vec<&str> = found.iter().filter_map(|it| it.split(" | ").next()).collect();
+    assert_eq!(names, ["Cpu node: pooler", "Cpu node: postgres", "Pool node: pooler", "ClientCap"]);
+}
+
+#[test]
+fn what_the_machine_has_not_is_taken_away() {
+    let cpu = |processors: f64, change: fn(&mut Setup)| {
+        let mut setup = setup("pooler");
+        change(&mut setup);
+        let found = suspects(&setup, 0, &[postgres(0.99)], processors);
+        found[0].nudge.as_ref().and_then(|it| it.amount)
+    };
+    // A tenth is the pooler's.
+    assert_eq!(cpu(1.6, |_| ()), Some((1.0, 1.5)));
+    assert_eq!(cpu(1.5, |_| ()), Some((1.0, 0.75)));
+    assert_eq!(cpu(2.0, |it| it.stack.generator.cpu = Some(0.5)), Some((1.0, 0.75)));
+    assert_eq!(cpu(8.0, |it| it.stack.nodes[1].limits.cpus = vec![0]), Some((1.0, 0.75)));
+    let apart: fn(&mut Setup) = |it| {
+        it.stack.nodes[1].limits.cpus = vec![0, 1];
+        it.stack.generator = Limits { cpu: Some(1.0), cpus: vec![2], ..Limits::default() };
+    };
+    assert_eq!(cpu(3.0, apart), Some((1.0, 1.5)));
+    // One thread cannot use more than one processor.
+    let mut of_pooler = setup("pooler");
+    of_pooler.stack.nodes[0].limits.cpu = Some(0.9);
+    let full = match pooler(0.9) {
+        Finding::PoolerBound { cell, node, cpu, throttled, stood_still, pool, lent, active, .. } => {
+            Finding::PoolerBound { cell, node, cpu, of_cpu: 0.9, throttled, stood_still, pool, lent, active }
+        }
+        other => other,
+    };
+    let found = suspects(&of_pooler, 0, &[full], 8.0);
+    assert_eq!(told(&found[0]), "Cpu node: pooler | Cpu node: pooler 0.9 -> 0.675");
+}
+
+#[test]
+fn a_pool_grows_as_far_as_there_are_slots() {
+    let to = |slots| {
+        let mut setup = setup("pooler");
+        if let Some(Kind::Postgres(it)) = setup.stack.nodes.last_mut().map(|it| &mut it.kind) {
+            it.max_connections = slots;
+        }
+        suspects(&setup, 0, &[pool()], 2.0)[0].nudge.as_ref().and_then(|it| it.amount)
+    };
+    assert_eq!(to(45), Some((20.0, 40.0)));
+    assert_eq!(to(44), Some((20.0, 30.0)));
+}
+
+#[test]
+fn variables_of_a_service_are_found_by_their_words() {
+    let variable = |env: &[(&str, &str)], finding: Finding| {
+        let mut setup = setup("service");
+        if let Kind::Service(it) = &mut setup.stack.nodes[0].kind {
+            it.env = env.iter().map(|(key, it)| (key.to_string(), it.to_string())).collect();
+        }
+        told(&suspects(&setup, 0, &[finding], 2.0)[0]).split(" | ").nth(1).map(str::to_owned)
+    };
+    let of = |it: &str| Some(format!("ServiceEnv node: service variable: {it}"));
+    assert_eq!(variable(&[("DB_POOL_MAX", "12")], service_pool()), of("DB_POOL_MAX 12 -> 24"));
+    assert_eq!(variable(&[("POOL_MODE", "x"), ("max_pool", "8")], service_pool()), of("max_pool 8 -> 16"));
+    assert_eq!(variable(&[], service_pool()), of("POOL_SIZE 10 -> 20"));
+    assert_eq!(variable(&[("WORKERS", "3")], threads()), of("WORKERS 3 -> 6"));
+}
+
+fn answer() -> Answer {
+    Answer {
+        scale: Scale::Rate,
+        level: Some(100.0),
+        interval: None,
+        delivered: None,
+        confirmed: (1, 1),
+        broke: None,
+        hindered: None,
+        trials: 9,
+        measured: Nanos::from_secs(180),
+    }
+}
+
+fn proof(suspect: &Suspect, ratio: f64, elasticity: Option<f64>, verdict: Proven) -> Proof {
+    Proof {
+        limit: suspect.limit.clone(),
+        nudge: suspect.nudge.clone().expect("it can be turned"),
+        base: answer(),
+        changed: answer(),
+        ratio: Some((ratio, None)),
+        elasticity: elasticity.map(|it| (it, None)),
+        verdict,
+    }
+}
+
+#[test]
+fn a_cause_is_what_turning_moved() {
+    let suspects = suspects(&setup("pooler"), 0, &[postgres(0.99), wal(), pool(), cap()], 2.0);
+    let [cpu, wal, pool, cap] = &suspects[..] else { panic!("{suspects:?}") };
+    let suspected = |it: &Suspect| Cause::Suspected { suspect: it.clone() };
+    let does_not = |it| proof(it, 1.0, Some(0.02), Proven::DoesNot);
+    let undecided = |it| proof(it, 1.1, Some(0.3), Proven::Undecided);
+    for (proofs, expected) in [
+        (vec![], suspected(cpu)),
+        (vec![does_not(cpu)], suspected(wal)),
+        (vec![undecided(cpu), does_not(wal)], suspected(cpu)),
+        (vec![does_not(cpu), proof(wal, 1.4, None, Proven::Limits)], Cause::Proven { proof: 1 }),
+        (
+            vec![proof(wal, 1.4, None, Proven::Limits), proof(cpu, 1.4, Some(0.84), Proven::Limits)],
+            Cause::Proven { proof: 1 },
+        ),
+        (
+            vec![proof(cpu, 1.1, Some(0.3), Proven::Limits), proof(wal, 3.0, None, Proven::Limits)],
+            Cause::Proven { proof: 1 },
+        ),
+        (vec![does_not(cpu), does_not(wal), does_not(pool), does_not(cap)], Cause::NotKnown),
+    ] {
+        assert_eq!(cause(&suspects, &proofs), expected, "{proofs:?}");
+    }
+    assert_eq!(cause(&[], &[]), Cause::NotKnown);
+}
