@@ -2,6 +2,7 @@
 //!
 //! Everything that a page shows, as facts: computed once, said in any language, drawn in any form.
 
+use crate::advice::Advice;
 use crate::chart::Charts;
 use crate::finding::Finding;
 use crate::matrix::{Matrix, Status};
@@ -35,6 +36,9 @@ pub struct Account {
     /// What a grid of settings says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plateau: Option<Plateau>,
+    /// Of cells that share stack, data and operations; empty where the server was not asked for plans.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<Advice>,
 }
 
 /// When, where and by whom.

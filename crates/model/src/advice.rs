@@ -12,6 +12,8 @@ pub struct Advice {
     pub statements: Vec<Case>,
     /// The one that saves most first.
     pub indexes: Vec<Advised>,
+    /// What they save together, as [`Advised::saved`].
+    pub saved: Option<f64>,
     /// Why the planner could not be asked about indexes that are not there: then their effect is estimated.
     pub untried: Option<String>,
 }

@@ -1,8 +1,9 @@
 //! What is there to be told of a run, from its file alone?
 
+mod advised;
 pub mod stored;
 
-use crate::run::result::{COMMAND, FEED, FIRED, MONITORING};
+use crate::run::result::{COMMAND, FEED, FIRED, MONITORING, PLANS};
 use crate::voice::Trouble;
 use analysis::account::{Part, Passage, Statements};
 use analysis::finding::TrialFacts;
@@ -20,7 +21,7 @@ use store::{State, Status};
 use stored::{Reading, Stored};
 
 /// Subjects of notes that are told elsewhere in the account.
-const TOLD: [&str; 5] = [COMMAND, FEED, FIRED, MONITORING, "objective"];
+const TOLD: [&str; 6] = [COMMAND, FEED, FIRED, MONITORING, PLANS, "objective"];
 
 /// Reads the run's file. It may be still growing: then the account is of what there is so far.
 pub fn of(path: &Path) -> Result<Account, Trouble> {
@@ -31,7 +32,9 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
     let findings = analysis::finding::findings(&reading.experiment, &facts);
     let about = about(path, &reading);
     let stand = stand(&reading);
-    let cells = (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &ended, it)).collect();
+    let cells: Vec<CellAccount> =
+        (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &ended, it)).collect();
+    let advice = advised::advice(&reading, &cells);
     let Reading { experiment, notes, trials, .. } = reading;
     let trials = trials.into_iter().map(|it| trial(&experiment, &notes, it)).collect();
     Ok(Account {
@@ -45,6 +48,7 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
         maxima: Vec::new(),
         endured: Vec::new(),
         plateau: None,
+        advice,
     })
 }
 

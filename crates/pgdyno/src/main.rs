@@ -1,6 +1,7 @@
 //! `pgdyno`: a dynamometer for PostgreSQL systems. This file: which command, and with which exit status?
 
 mod account;
+mod advise;
 mod bench;
 mod check;
 mod compare;
@@ -69,6 +70,9 @@ enum Command {
     /// Show when an experiment's figures changed, over all its runs
     #[command(disable_help_flag = true)]
     History(Rest),
+    /// Tell which indexes would help the statements of a run, and which statements none helps
+    #[command(disable_help_flag = true)]
+    Advise(Rest),
     /// Write a run as CSV, JSON or for HdrHistogram's tools
     #[command(disable_help_flag = true)]
     Export(Rest),
@@ -111,6 +115,7 @@ fn main() -> ExitCode {
         Command::Report(it) => report::main(&it.args),
         Command::Compare(it) => compare::main(&it.args),
         Command::History(it) => history::main(&it.args),
+        Command::Advise(it) => advise::main(&it.args),
         Command::Export(it) => export::main(&it.args),
         Command::Schedule(it) => schedule::main(&it.args),
         Command::Demo(it) => demo::main(&it.args),

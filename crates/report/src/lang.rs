@@ -2,6 +2,7 @@
 //!
 //! Every sentence of every report is a method here, so that a missing translation does not compile.
 
+pub mod advice;
 pub mod compare;
 mod en;
 pub mod live;
@@ -16,6 +17,7 @@ pub use number::Numbers;
 pub use ru::Ru;
 
 use crate::preview::Preview;
+use advice::AdviceWords;
 use compare::CompareWords;
 use live::LiveWords;
 use model::Nanos;
@@ -46,7 +48,7 @@ pub fn of(code: &str) -> Option<&'static dyn Lang> {
 }
 
 /// A language. Called when a report is written, from one thread, once per sentence.
-pub trait Lang: Debug + Sync + PageWords + CompareWords + LiveWords + ServeWords {
+pub trait Lang: Debug + Sync + PageWords + CompareWords + LiveWords + ServeWords + AdviceWords {
     /// BCP 47, as it is given on the command line: `en`.
     fn code(&self) -> &'static str;
     /// Its own name: `English`.

@@ -2,6 +2,7 @@
 //!
 //! Text from facts. Nothing here computes a statistic; every sentence stands in [`lang`].
 
+pub mod advice;
 pub mod bench;
 pub mod comparison;
 pub mod document;

@@ -3,6 +3,7 @@
 //! The one view model: HTML, Markdown, the terminal and JSON draw it, and none of them adds a word or a number. Texts of
 //! foreign origin (SQL, names, server messages) stand in it as they are: whoever draws them escapes them.
 
+mod advice;
 mod answer;
 mod case;
 mod charts;
@@ -41,6 +42,7 @@ pub fn page(account: &Account, lang: &dyn Lang) -> Page {
         ("matrix", Term::Matrix, matrix),
         ("charts", Term::Charts, charts::blocks(&case)),
         ("statements", Term::Statements, statements::blocks(&case)),
+        ("advice", Term::Advice, advice::blocks(&case)),
         ("findings", Term::Findings, findings::blocks(&case)),
         ("doubts", Term::Doubts, doubts::blocks(&case)),
         ("stand", Term::Stand, stand::blocks(&case)),

@@ -8,10 +8,15 @@ use std::collections::BTreeMap;
 const CALLS: &str = "pg_statement_calls";
 const TIME: &str = "pg_statement_time";
 const ROWS: &str = "pg_statement_rows";
+const HIT: &str = "pg_statement_hit";
+const READ: &str = "pg_statement_read";
 const TEXT: &str = "pg_statement_text";
 
 /// The series that this is read from.
-pub const STATEMENTS: [&str; 4] = [CALLS, TIME, ROWS, TEXT];
+pub const STATEMENTS: [&str; 6] = [CALLS, TIME, ROWS, HIT, READ, TEXT];
+
+/// Those that are counted, in the order in which they are kept.
+const COUNTED: [&str; 5] = [CALLS, TIME, ROWS, HIT, READ];
 
 /// More than these are not told.
 const MANY: usize = 10;
@@ -20,8 +25,8 @@ const MANY: usize = 10;
 /// then on; what it took before is not known to be of the window.
 #[derive(Clone, Debug, Default)]
 pub struct Statements {
-    /// By queryid, empty for all together: calls, time and rows, each at the first and the last moment.
-    counts: BTreeMap<String, [Option<(f64, f64)>; 3]>,
+    /// By queryid, empty for all together: what is [`COUNTED`], each at the first and the last moment.
+    counts: BTreeMap<String, [Option<(f64, f64)>; COUNTED.len()]>,
     texts: BTreeMap<String, String>,
 }
 
@@ -34,9 +39,9 @@ impl Statements {
             }
             return;
         }
-        let Some(place) = [CALLS, TIME, ROWS].iter().position(|name| it.series == *name) else { return };
+        let Some(place) = COUNTED.iter().position(|name| it.series == *name) else { return };
         if !self.counts.contains_key(&*it.label) {
-            self.counts.insert(it.label.to_string(), [None; 3]);
+            self.counts.insert(it.label.to_string(), [None; COUNTED.len()]);
         }
         let counts = self.counts.get_mut(&*it.label).expect("it was inserted");
         match &mut counts[place] {
@@ -49,12 +54,14 @@ impl Statements {
 
     /// By text; those that were not called in the window are left out.
     fn grown(&self) -> BTreeMap<&str, StatementAccount> {
-        let grown = |it: Option<(f64, f64)>| it.map_or(0.0, |(first, last)| (last - first).max(0.0));
+        let growth = |it: Option<(f64, f64)>| it.map(|(first, last)| (last - first).max(0.0));
+        let grown = |it| growth(it).unwrap_or(0.0);
         let all = self.counts.get("").map_or(0.0, |it| grown(it[1]));
         let mut by_text: BTreeMap<&str, StatementAccount> = BTreeMap::new();
         for (id, counts) in self.counts.iter().filter(|it| !it.0.is_empty()) {
             let Some(text) = self.texts.get(id) else { continue };
-            let [calls, total, rows] = counts.map(grown);
+            let [calls, total, rows] = [counts[0], counts[1], counts[2]].map(grown);
+            let [hit, read] = [counts[3], counts[4]].map(growth);
             if calls <= 0.0 {
                 continue;
             }
@@ -69,6 +76,9 @@ impl Statements {
                 read: None,
             });
             (it.calls, it.total, it.rows) = (it.calls + calls, it.total + total, it.rows + rows);
+            // Of a run that was kept before blocks were counted there is no sum.
+            it.hit = hit.map(|more| it.hit.unwrap_or(0.0) + more);
+            it.read = read.map(|more| it.read.unwrap_or(0.0) + more);
             it.mean = it.total / it.calls;
             it.share = if all > 0.0 { (it.total / all).min(1.0) } else { 0.0 };
         }
@@ -87,6 +97,9 @@ pub fn statements(trials: &[&Statements]) -> Vec<StatementAccount> {
         let middle = |of: fn(&StatementAccount) -> f64| {
             median(&its.iter().map(|it| of(it)).collect::<Vec<_>>()).unwrap_or_default()
         };
+        let known = |of: fn(&StatementAccount) -> Option<f64>| {
+            median(&its.iter().filter_map(|it| of(it)).collect::<Vec<_>>())
+        };
         StatementAccount {
             text: text.to_owned(),
             calls: middle(|it| it.calls),
@@ -94,8 +107,8 @@ pub fn statements(trials: &[&Statements]) -> Vec<StatementAccount> {
             mean: middle(|it| it.mean),
             share: middle(|it| it.share),
             rows: middle(|it| it.rows),
-            hit: None,
-            read: None,
+            hit: known(|it| it.hit),
+            read: known(|it| it.read),
         }
     };
     let mut all: Vec<StatementAccount> = texts.into_iter().map(merged).collect();

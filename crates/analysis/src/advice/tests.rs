@@ -202,6 +202,8 @@ fn two_indexes_and_a_count_that_none_helps() {
     let scan = advice.statements[0].scan.as_ref().unwrap();
     assert_eq!((scan.table.as_str(), scan.rows, scan.passed), ("book.bookv2", 1e6, 2.0));
     assert_eq!(advice.statements[3].mean, Some(0.1));
+    // All but the count, the insert and what has no plan.
+    assert!((advice.saved.unwrap() - 0.749).abs() < 0.001, "{:?}", advice.saved);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod feeds;
 pub mod lab;
 pub mod news;
+pub mod plans;
 pub mod replay;
 pub mod result;
 mod screen;
@@ -115,7 +116,15 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     }
     on_request(writer.path(), Arc::clone(&interrupted))?;
     let lab = Lab::start(Arc::clone(&interrupted))?;
-    let mut bench = Bench { lab, writer, interrupted, show, endpoint, told_of: Vec::new() };
+    let mut bench = Bench {
+        lab,
+        writer,
+        interrupted,
+        show,
+        endpoint,
+        planned: plans::Known::default(),
+        told_of: Vec::new(),
+    };
     let statuses = bench.all(&plan.experiment);
     let Bench { lab, writer, interrupted, show, .. } = bench;
     drop(lab);
@@ -144,6 +153,7 @@ struct Bench {
     interrupted: Arc<AtomicBool>,
     show: Show,
     endpoint: Option<Endpoint>,
+    planned: plans::Known,
     /// Feeds whose reach was told, with their data and the server's memory.
     told_of: Vec<(Vec<Feed>, Option<Dataset>, Option<u64>)>,
 }
@@ -272,6 +282,9 @@ impl Bench {
             (None, None) if !ended.is_empty() => (Status::Failed, Some(ended.join("; "))),
             (None, None) => (Status::Complete, None),
         };
+        if status == Status::Complete {
+            self.plan(setup, seed, id);
+        }
         let valid = summary.validity.valid;
         let broken = objectives.iter().any(|it| it.verdict == Verdict::Broken);
         let end = End {
@@ -281,6 +294,21 @@ impl Bench {
             measured: Some(measured),
         };
         (Ended { status, reason, measured: true, valid, broken }, end)
+    }
+}
+
+impl Bench {
+    /// Asks once for the plans of what is sent, and keeps them.
+    fn plan(&mut self, setup: &Setup, seed: u64, id: TrialId) {
+        if !self.planned.is_new(setup) {
+            return;
+        }
+        let (subject, text) = match plans::plans(&mut self.lab, setup, seed, &self.interrupted) {
+            Some(Ok(it)) => (result::PLANS, serde_json::to_string(&it).expect("plain data")),
+            Some(Err(why)) => ("no plans", why),
+            None => return,
+        };
+        self.writer.note(Note { trial: Some(id), subject: subject.to_owned(), text });
     }
 }
 

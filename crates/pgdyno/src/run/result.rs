@@ -63,6 +63,8 @@ pub const FIRED: &str = "fired";
 pub const FEED: &str = "feed";
 /// Subject of the notes on limits of the generator that could not be applied.
 pub const GENERATOR: &str = "generator";
+/// Subject of the note that holds a cell's plans, `model::explain::Plans`.
+pub const PLANS: &str = "plans";
 /// Subject of the note that tells how much of a processor watching took.
 pub const MONITORING: &str = "monitoring";
 

@@ -1,5 +1,6 @@
 //! English.
 
+mod advice;
 mod answer;
 mod compare;
 mod feeds;

@@ -182,6 +182,8 @@ pub enum Term {
     Matrix,
     Charts,
     Statements,
+    /// On indexes.
+    Advice,
     Findings,
     Doubts,
     Stand,

@@ -1,5 +1,6 @@
 //! Russian.
 
+mod advice;
 mod answer;
 mod bench;
 mod compare;

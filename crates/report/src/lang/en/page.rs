@@ -78,6 +78,7 @@ impl PageWords for En {
             Term::Matrix => "All cells",
             Term::Charts => "Over time",
             Term::Statements => "Most expensive statements",
+            Term::Advice => "Indexes",
             Term::Findings => "Findings",
             Term::Doubts => "Reasons for doubt",
             Term::Stand => "Test stand",

@@ -82,6 +82,7 @@ impl PageWords for Ru {
             Term::Matrix => "Все ячейки",
             Term::Charts => "Ход измерения",
             Term::Statements => "Самые дорогие запросы",
+            Term::Advice => "Индексы",
             Term::Findings => "Выводы",
             Term::Doubts => "Причины для сомнений",
             Term::Stand => "Испытательный стенд",

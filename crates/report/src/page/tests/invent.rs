@@ -339,6 +339,7 @@ pub fn account() -> Account {
         maxima: Vec::new(),
         endured: Vec::new(),
         plateau: None,
+        advice: Vec::new(),
         stand: Stand {
             machine: vec![
                 pair("processor", "AMD EPYC"),

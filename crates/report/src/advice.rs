@@ -1,0 +1,92 @@
+//! Which indexes would help, as text for a terminal?
+
+use crate::lang::Lang;
+use crate::lang::advice::AdviceWord;
+use crate::page::text::{short, visible};
+use model::Nanos;
+use model::account::Account;
+use model::advice::{Advice, Advised, Case};
+
+/// Columns of a statement's text.
+const WIDTH: usize = 160;
+
+/// What a run advises: what builds each index and why, then what helps each statement.
+pub fn text(account: &Account, lang: &dyn Lang) -> String {
+    if account.advice.is_empty() {
+        return format!("{}\n", lang.advice_word(AdviceWord::NoPlans));
+    }
+    let names = crate::matrix::names(&account.matrix);
+    let mut parts = Vec::new();
+    for it in &account.advice {
+        if account.advice.len() > 1 {
+            let its: Vec<&str> = it.cells.iter().map(|cell| names[*cell].as_str()).collect();
+            parts.push(format!("{}\n", visible(&lang.cells(&its, names.len()))));
+        }
+        parts.push(one(it, lang));
+    }
+    parts.join("\n")
+}
+
+fn one(it: &Advice, lang: &dyn Lang) -> String {
+    let mut out = String::new();
+    for head in heads(it, lang) {
+        out += &format!("{}\n", visible(&head));
+    }
+    for (number, index) in it.indexes.iter().enumerate() {
+        out += &format!("\n-- {}\n{};\n", number + 1, visible(&index.ddl));
+        for it in sentences(index, lang) {
+            out += &format!("--   {}\n", visible(&it));
+        }
+    }
+    if !it.indexes.is_empty() {
+        out += &format!("\n-- {}\n", lang.advice_word(AdviceWord::Beware));
+    }
+    for statement in &it.statements {
+        out += &format!("\n{}\n", visible(&short(&statement.text, WIDTH)));
+        let figures = [
+            statement.share.map(|it| lang.numbers().percent(it, 1)),
+            statement.mean.map(|it| lang.time(Nanos::from_secs_f64(it))),
+            statement.scan.as_ref().map(|it| lang.scanned(it)),
+        ];
+        let figures: Vec<String> = figures.into_iter().flatten().collect();
+        if !figures.is_empty() {
+            out += &format!("    {}\n", visible(&figures.join("; ")));
+        }
+        out += &format!(
+            "    {}: {}\n",
+            lang.advice_word(AdviceWord::Helps),
+            visible(&remedy(it, statement, lang))
+        );
+    }
+    out
+}
+
+/// What is said before the indexes.
+pub(crate) fn heads(it: &Advice, lang: &dyn Lang) -> Vec<String> {
+    let mut all = Vec::new();
+    match it.indexes.len() {
+        0 => all.push(lang.advice_word(AdviceWord::NoIndex).to_owned()),
+        many => all.extend(it.saved.map(|share| lang.saved_together(many, share))),
+    }
+    all.extend(it.untried.as_ref().map(|why| lang.untried(why)));
+    all
+}
+
+/// Why an index, what it saves and what it costs.
+pub(crate) fn sentences(it: &Advised, lang: &dyn Lang) -> [String; 3] {
+    [lang.why_index(it), lang.index_saves(it), lang.index_costs(it)]
+}
+
+/// What helps one of its statements.
+pub(crate) fn remedy(advice: &Advice, it: &Case, lang: &dyn Lang) -> String {
+    let number = advice.statements.iter().position(|other| std::ptr::eq(other, it));
+    let helped = match &it.remedy {
+        model::advice::Remedy::Index { index } => {
+            let its = advice.indexes.get(*index).map(|it| it.helped.as_slice()).unwrap_or_default();
+            let this = its.iter().find(|it| Some(it.statement) == number);
+            this.map(|it| (index + 1, it.before, it.after))
+        }
+        _ => None,
+    };
+    lang.remedy(&it.remedy, helped)
+}
