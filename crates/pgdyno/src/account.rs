@@ -1,9 +1,11 @@
 //! What is there to be told of a run, from its file alone?
 
-mod advised;
+mod searched;
 pub mod stored;
 
-use crate::run::result::{COMMAND, FEED, FIRED, MONITORING, PLANS};
+pub use searched::counting;
+
+use crate::run::result::{COMMAND, FEED, FIRED, MONITORING, STEP};
 use crate::voice::Trouble;
 use analysis::account::{Part, Passage, Statements};
 use analysis::finding::TrialFacts;
@@ -21,20 +23,20 @@ use store::{State, Status};
 use stored::{Reading, Stored};
 
 /// Subjects of notes that are told elsewhere in the account.
-const TOLD: [&str; 6] = [COMMAND, FEED, FIRED, MONITORING, PLANS, "objective"];
+const TOLD: [&str; 6] = [COMMAND, FEED, FIRED, MONITORING, STEP, "objective"];
 
 /// Reads the run's file. It may be still growing: then the account is of what there is so far.
 pub fn of(path: &Path) -> Result<Account, Trouble> {
     let reading = Reading::of(path)?;
-    let facts = reading.facts();
-    let ended: Vec<&Stored> = reading.trials.iter().filter(|it| it.status.is_some()).collect();
+    let maxima = searched::maxima(&reading);
+    let counting = searched::figures(&reading, &maxima);
+    let facts = stored::facts(&counting);
     let matrix = analysis::matrix::matrix(&reading.experiment, &facts);
-    let findings = analysis::finding::findings(&reading.experiment, &facts);
+    let telling = stored::facts(&searched::telling(&reading, &maxima));
+    let findings = analysis::finding::findings(&reading.experiment, &telling);
     let about = about(path, &reading);
     let stand = stand(&reading);
-    let cells: Vec<CellAccount> =
-        (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &ended, it)).collect();
-    let advice = advised::advice(&reading, &cells);
+    let cells = (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &counting, it)).collect();
     let Reading { experiment, notes, trials, .. } = reading;
     let trials = trials.into_iter().map(|it| trial(&experiment, &notes, it)).collect();
     Ok(Account {
@@ -45,14 +47,13 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
         cells,
         trials,
         stand,
-        maxima: Vec::new(),
+        maxima,
         endured: Vec::new(),
         plateau: None,
-        advice,
     })
 }
 
-/// What one cell brought. `facts`: of the trials that have ended.
+/// What one cell brought. `facts`: of `ended`, one by one.
 fn cell(reading: &Reading, facts: &[TrialFacts<'_>], ended: &[&Stored], number: usize) -> CellAccount {
     let its = || facts.iter().zip(ended).filter(|(it, _)| it.cell == number && it.valid().is_some());
     let setup = &reading.experiment.cells[number].setup;

@@ -112,23 +112,35 @@ pub fn overview(plan: &Plan) -> String {
     section(&mut out, "mix", it.cells.iter().flat_map(|cell| words::mix(&cell.setup)));
     section(&mut out, "feeds", it.cells.iter().flat_map(|cell| cell.setup.feeds.iter().map(words::feed)));
     section(&mut out, "load", it.cells.iter().map(|cell| load_words(&cell.setup)));
-    let trials = it.cells.len() * it.repeat as usize;
+    let searches = words::find(&it.find);
+    section(&mut out, "find", searches.clone().into_iter());
+    let count = it.cells.len() * it.repeat as usize;
+    let what = if searches.is_empty() { "trial" } else { "search" };
+    let ending = if count > 1 && what == "search" { "es" } else { plural(count) };
     let _ = writeln!(
         out,
-        "{:10}{} cell{} × {} = {trials} trial{}",
+        "{:10}{} cell{} × {} = {count} {what}{ending}",
         "matrix",
         it.cells.len(),
         plural(it.cells.len()),
         it.repeat,
-        plural(trials)
     );
     if let Some(cell) = it.baseline.and_then(|i| it.cells.get(i)) {
         let label: Vec<String> = cell.label.iter().map(|(axis, it)| format!("{axis}: {it}")).collect();
         let _ = writeln!(out, "{:10}{}", "baseline", label.join(", "));
     }
+    if !searches.is_empty() {
+        let _ = writeln!(out, "{:10}what is measured decides how many trials a search takes", "time");
+        return ending_of(out, plan);
+    }
     let whole = plan.lasting.iter().map(|lasting| lasting.0 as f64 * f64::from(it.repeat)).sum::<f64>() / 1e9;
     let _ = writeln!(out, "{:10}{} under load; setting up comes on top", "time", span(whole));
-    let _ = writeln!(out, "{:10}{}", "seed", it.seed);
+    ending_of(out, plan)
+}
+
+/// Seed and remarks.
+fn ending_of(mut out: String, plan: &Plan) -> String {
+    let _ = writeln!(out, "{:10}{}", "seed", plan.experiment.seed);
     for remark in remarks(plan) {
         let _ = writeln!(out, "{:10}{remark}", "note");
     }

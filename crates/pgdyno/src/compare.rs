@@ -1,7 +1,7 @@
 //! `pgdyno compare`: what changed from one run to another, and can that be said?
 
-use crate::account::stand;
-use crate::account::stored::Reading;
+use crate::account::stored::{self, Reading};
+use crate::account::{self, stand};
 use crate::mistakes;
 use crate::report::shell;
 use crate::runs::DIRECTORY;
@@ -180,8 +180,8 @@ impl Loaded {
         let mut trials = vec![Vec::new(); reading.experiment.cells.len()];
         let mut left_out = Vec::new();
         // Those that run still are in neither.
-        let ended = reading.trials.iter().filter(|it| it.status.is_some());
-        for (stored, facts) in ended.zip(reading.facts()) {
+        let ended = account::counting(&reading);
+        for (stored, facts) in ended.iter().zip(stored::facts(&ended)) {
             let Some(summary) = facts.valid() else {
                 left_out.push(LeftOut {
                     of_base: false,

@@ -1,7 +1,7 @@
 //! `pgdyno history`: when did an experiment's figures change?
 
-use crate::account::stand;
-use crate::account::stored::Reading;
+use crate::account::stored::{self, Reading};
+use crate::account::{self, stand};
 use crate::compare::{Format, print, source, told};
 use crate::runs::DIRECTORY;
 use crate::voice::language::Spoken;
@@ -10,7 +10,7 @@ use analysis::compare::Stand;
 use analysis::history::{Run, history};
 use clap::Parser;
 use model::Nanos;
-use model::account;
+use model::account as facts;
 use model::comparison::{Dated, Source};
 use report::lang::Lang;
 use serde_json::json;
@@ -60,7 +60,7 @@ struct Read {
     source: Source,
     server: Option<String>,
     experiment: model::plan::Experiment,
-    stand: account::Stand,
+    stand: facts::Stand,
     trials: Vec<Vec<(model::PerSecond, Option<f64>)>>,
 }
 
@@ -101,7 +101,7 @@ fn read(path: &Path) -> Result<Read, Trouble> {
     let reading = Reading::of(path)?;
     let mut trials = vec![Vec::new(); reading.experiment.cells.len()];
     let mut server = None;
-    for facts in reading.facts() {
+    for facts in stored::facts(&account::counting(&reading)) {
         let Some(summary) = facts.valid() else { continue };
         server.get_or_insert_with(|| summary.server.version.clone());
         let p99 = summary.total.response.p99.map(Nanos::as_secs_f64);

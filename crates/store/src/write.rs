@@ -8,6 +8,7 @@ use model::{Cell, Effort, Failures, Interval, Latency, LogEvent, Measured, Packe
 use rusqlite::{Connection, OpenFlags, params};
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 /// What is written, in the order in which it was told.
@@ -20,6 +21,8 @@ pub enum Message {
     Note(Note),
     End(TrialId, Box<End>),
     Finish(Outcome),
+    /// Dropped once all before it is written.
+    Settled(SyncSender<()>),
 }
 
 /// The open file.
@@ -151,6 +154,7 @@ impl Desk {
                 params![it.trial.map(|it| it.0), it.subject, it.text],
             ),
             Message::End(trial, it) => self.end(*trial, it),
+            Message::Settled(_) => Ok(()),
             Message::Finish(it) => self.insert(
                 "UPDATE run SET status = ?, reason = ?, ended_ms = ?",
                 params![it.status.name(), it.reason, bits(it.ended_ms)],

@@ -129,6 +129,14 @@ impl Writer {
         self.send(Message::End(trial, Box::new(end)));
     }
 
+    /// Waits until all that was told is in the file, or cannot be: for whoever is to read it next.
+    pub fn settle(&self) {
+        let (say, said) = sync_channel(1);
+        self.send(Message::Settled(say));
+        // It is dropped with the messages that are written.
+        let _ = said.recv();
+    }
+
     /// Writes how the run ended and leaves one file. An error tells why some of it is not there; what is can be read.
     pub fn finish(mut self, outcome: Outcome) -> Result<PathBuf> {
         self.send(Message::Finish(outcome));

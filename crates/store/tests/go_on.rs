@@ -26,6 +26,8 @@ fn further_trials_follow_those_that_are_there() {
     assert_eq!(Run::open(&path).unwrap().state().unwrap(), State::Running);
     let next = writer.begin_trial(trial(2));
     assert_eq!(next, TrialId(3));
+    writer.settle();
+    assert_eq!(Run::open(&path).unwrap().trials().unwrap().len(), 3, "all that was told is there");
     writer.tick(next, Box::new(ticks[2].clone()));
     writer.end_trial(next, end(Status::Complete, None));
     writer.finish(outcome(Status::Complete)).expect("all was written");

@@ -2,16 +2,19 @@
 //!
 //! One pass over the file, from which everything else follows.
 
-use crate::run::result::{FEED, FIRED, GENERATOR, MONITORING};
+use crate::run::result::{FEED, FIRED, GENERATOR, MONITORING, STEP};
 use crate::voice::Trouble;
 use analysis::account::{self, Late, Statements};
 use analysis::chart::{self, Charting};
 use analysis::finding::{self, Kept, TrialFacts};
-use analysis::steady;
+use analysis::rule::Scene;
+use analysis::{objective, search, setting, steady};
 use model::chart::Charts;
 use model::matrix::{self, NotApplied};
+use model::objective::Judged;
 use model::plan::{Experiment, LoadModel, Setup};
 use model::reach::Reach;
+use model::search::{Seen, Step};
 use model::stop::Fired;
 use model::summary::{Plan, Server};
 use model::{LogEvent, Nanos, Sample, Second, Summary, Together};
@@ -35,6 +38,12 @@ pub struct Reading {
 /// A trial as it was stored.
 pub struct Stored {
     pub recorded: Recorded,
+    /// What was set up: the cell's, or a search's step of it.
+    pub setup: Setup,
+    /// Of a search.
+    pub step: Option<Step>,
+    /// What a step showed; `None` where it was not measured to its end.
+    pub seen: Option<Seen>,
     /// `None` while it runs.
     pub status: Option<matrix::Status>,
     pub fired: Option<Fired>,
@@ -69,9 +78,9 @@ impl Reading {
         Ok(Reading { processors, state: run.state().map_err(trouble)?, header, experiment, notes, trials })
     }
 
-    /// What rules and figures are computed from: of each trial that has ended, in their order.
-    pub fn facts(&self) -> Vec<TrialFacts<'_>> {
-        self.trials.iter().filter_map(|it| facts(&self.experiment, it)).collect()
+    /// Those that have ended, in their order.
+    pub fn ended(&self) -> Vec<&Stored> {
+        self.trials.iter().filter(|it| it.status.is_some()).collect()
     }
 }
 
@@ -85,7 +94,12 @@ fn stored(
 ) -> Result<Stored, Trouble> {
     let trouble = |it: store::Error| Trouble::new(it.to_string());
     let id = recorded.id;
-    let setup = &experiment.cells[recorded.trial.cell as usize].setup;
+    let of_trial = |subject| notes.iter().filter(move |it| it.trial == Some(id) && it.subject == subject);
+    let step: Option<Step> = of_trial(STEP).find_map(|it| serde_json::from_str(&it.text).ok());
+    let of_cell = &experiment.cells[recorded.trial.cell as usize].setup;
+    let of_step = |it| setting::at(of_cell, &experiment.find, it);
+    let setup = step.as_ref().map_or_else(|| of_cell.clone(), of_step);
+    let setup = &setup;
     let seconds = run.seconds(id, Wanted::Response).map_err(trouble)?;
     // What came after the last whole second is the last one of a trial that has ended.
     let rest = usize::from(matches!(recorded.state, State::Ended(_)));
@@ -97,7 +111,8 @@ fn stored(
     let (loaded, aside) = std::thread::scope(|scope| {
         let (path, of_samples) = (run.path(), charting());
         let aside = scope.spawn(move || aside(path, id, whole, of_samples));
-        let loaded = loaded(seconds, &run.shape(id).map_err(trouble)?, whole, Some(charting()));
+        let kept = step.as_ref().map(|_| Vec::new());
+        let loaded = loaded(seconds, &run.shape(id).map_err(trouble)?, whole, (Some(charting()), kept));
         let aside = aside.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
         Ok::<_, Trouble>((loaded?, aside?))
     })?;
@@ -124,7 +139,6 @@ fn stored(
     if let Some(summary) = &mut summary {
         analysis::throttled(summary, finding::throttled(&samples, GENERATOR));
     }
-    let of_trial = |subject| notes.iter().filter(move |it| it.trial == Some(id) && it.subject == subject);
     let of_nodes = recorded.trial.nodes.iter().flat_map(|node| {
         let not_applied = node.not_applied.iter();
         not_applied.map(|it| not_applied_to(&node.name, it))
@@ -133,8 +147,16 @@ fn stored(
     let not_applied = of_nodes.chain(of_generator).collect();
     let watching = of_trial(MONITORING).find_map(|it| it.text.parse().ok());
     let fired: Option<Fired> = of_trial(FIRED).find_map(|it| serde_json::from_str(&it.text).ok());
+    let status = status(&recorded.state, fired.clone());
+    let ended = matches!(status, Some(matrix::Status::Done | matrix::Status::Stopped { .. }));
+    let seen = step.as_ref().zip(summary.as_ref()).filter(|_| ended).map(|(step, summary)| {
+        search::judge(step.clone(), summary, &loaded.seconds, &judged(setup, summary), fired.as_ref())
+    });
     Ok(Stored {
-        status: status(&recorded.state, fired.clone()),
+        setup: setup.clone(),
+        step,
+        seen,
+        status,
         fired,
         charts: charting.charts(),
         whole: together,
@@ -153,6 +175,13 @@ fn stored(
     })
 }
 
+/// What came of a setup's objectives.
+pub fn judged(setup: &Setup, summary: &Summary) -> Vec<Judged> {
+    let scene = Scene::of(setup);
+    let judge = |it: &String| Some(objective::parse(it, &scene.operations).ok()?.judge(summary));
+    setup.objectives.iter().filter_map(judge).collect()
+}
+
 /// How long its load is to last.
 pub fn lasting(it: &Setup) -> Nanos {
     let of_schedule = || match &it.load.model {
@@ -169,6 +198,8 @@ struct Loaded {
     late: Late,
     /// Of whole seconds, each.
     delivered: Vec<f64>,
+    /// Each, where they are wanted.
+    seconds: Vec<Second>,
 }
 
 /// Of `whole` seconds and what came after them, which is not drawn.
@@ -176,7 +207,7 @@ fn loaded(
     seconds: Seconds<'_>,
     shape: &[usize],
     whole: usize,
-    mut charting: Option<Charting>,
+    (mut charting, mut kept): (Option<Charting>, Option<Vec<Second>>),
 ) -> Result<Loaded, Trouble> {
     let (mut together, mut late, mut delivered) = (Together::new(shape), Late::default(), Vec::new());
     for (number, it) in seconds.enumerate() {
@@ -191,8 +222,11 @@ fn loaded(
         if (whole * 2 / 3..whole).contains(&number) {
             late.add(&it);
         }
+        if let Some(kept) = &mut kept {
+            kept.push(it);
+        }
     }
-    Ok(Loaded { charting, whole: together.second(), late, delivered })
+    Ok(Loaded { charting, whole: together.second(), late, delivered, seconds: kept.unwrap_or_default() })
 }
 
 /// What is read aside, with a connection of its own.
@@ -221,7 +255,7 @@ fn aside(path: &Path, id: TrialId, whole: usize, mut charting: Charting) -> Resu
     })
     .map_err(trouble)?;
     let seconds = run.seconds(id, Wanted::Service).map_err(trouble)?;
-    let service = loaded(seconds, &run.shape(id).map_err(trouble)?, whole, None)?;
+    let service = loaded(seconds, &run.shape(id).map_err(trouble)?, whole, (None, None))?;
     Ok(Aside { service, charting, samples: kept.finish(), statements })
 }
 
@@ -247,13 +281,18 @@ fn status(state: &State, fired: Option<Fired>) -> Option<matrix::Status> {
     })
 }
 
-fn facts<'a>(experiment: &'a Experiment, it: &'a Stored) -> Option<TrialFacts<'a>> {
+/// What rules and figures are computed from: of each trial that has ended, in their order.
+pub fn facts<'a>(ended: &[&'a Stored]) -> Vec<TrialFacts<'a>> {
+    ended.iter().filter_map(|it| facts_of(it)).collect()
+}
+
+fn facts_of(it: &Stored) -> Option<TrialFacts<'_>> {
     let trial = &it.recorded.trial;
     let cell = trial.cell as usize;
     Some(TrialFacts {
         cell,
         repetition: trial.repetition,
-        setup: &experiment.cells[cell].setup,
+        setup: &it.setup,
         status: it.status.as_ref()?,
         summary: it.summary.as_ref(),
         clients: &it.clients,

@@ -1,7 +1,10 @@
 //! What do operations, feeds and a service say in words?
 
+use super::span;
+use model::Nanos;
 use model::plan::{
-    CaptureFrom, Feed, FeedForm, FeedOrder, FeedSource, Operation, Service, Setup, Step, Work,
+    CaptureFrom, Feed, FeedForm, FeedOrder, FeedSource, Find, Level, Max, Operation, Scale, Service, Setup,
+    Step, Work,
 };
 use std::path::Path;
 
@@ -95,4 +98,42 @@ pub fn service(it: &Service, name: &str) -> (String, Vec<String>) {
             (name.to_owned(), facts)
         }
     }
+}
+
+/// What is looked for, in lines; none where the load says it all.
+pub fn find(it: &Find) -> Vec<String> {
+    let of_max = |it: &Max| {
+        let what = match it.scale {
+            Scale::Rate => "the highest rate",
+            Scale::Clients => "the most clients",
+        };
+        let from = it.from.map_or(String::new(), |it| format!(" from {it}"));
+        let most = it.most.map_or(String::new(), |it| format!(" up to {it}"));
+        let (window, hold) = (seconds(it.window), seconds(it.hold));
+        let prove = if it.prove { "; its cause is proved" } else { "" };
+        let within = it.precision * 100.0;
+        format!(
+            "{what} that meets the objectives, within {within} %,{from}{most} by trials of {window}, held for {hold}{prove}"
+        )
+    };
+    let of_level = |it: &Level| match it {
+        Level::Given { level, .. } => level.to_string(),
+        Level::Share { share, .. } => format!("{} % of it", share * 100.0),
+    };
+    let then = match it {
+        Find::Confirm(it) => Some(format!(
+            "{} reached within {} and held for {}",
+            of_level(&it.level),
+            seconds(it.ramp),
+            seconds(it.hold)
+        )),
+        Find::Soak(it) => Some(format!("{} held for {}", of_level(&it.level), seconds(it.lasting))),
+        Find::Sweep(_) => Some("which point of the matrix is enough".to_owned()),
+        Find::Once | Find::Max(_) => None,
+    };
+    it.max().map(of_max).into_iter().chain(then).collect()
+}
+
+fn seconds(it: Nanos) -> String {
+    span(it.as_secs_f64())
 }

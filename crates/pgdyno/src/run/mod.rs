@@ -1,14 +1,17 @@
 //! `pgdyno run`: an experiment file, from the first check to the last figure.
 
+mod begin;
 mod feeds;
 pub mod lab;
 pub mod news;
-pub mod plans;
+mod past;
 pub mod replay;
 pub mod result;
 mod screen;
+pub mod searching;
 mod show;
 pub mod trial;
+pub mod turns;
 pub mod watch;
 pub mod workload;
 
@@ -18,14 +21,20 @@ use crate::serve::Server;
 use crate::stand::ways::quoted;
 use crate::voice::language::Spoken;
 use crate::voice::{Trouble, Voice, plain};
-use analysis::strategy::Sweep;
+use analysis::strategy::Sweep as Order;
+use analysis::{search, setting};
+use begin::Asked;
 use clap::Parser;
 use lab::{Hindrance, Lab};
 use model::objective::Verdict;
-use model::plan::{Dataset, Experiment, Feed, Setup};
+use model::plan::{Dataset, Experiment, Feed, Find, Setup, Sweep};
+use model::reach::Reach;
+use model::search::{Seen, Stage, Step};
+use past::Past;
 use show::Show;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use stack::restore::Bloat;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -33,14 +42,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 use store::{End, Header, Note, Outcome, Status, Trial, TrialId, Writer};
-use trial::{Asked, Done};
+use trial::Done;
 
 /// Measures the system that an experiment file describes
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno run")]
 struct Args {
     /// The experiment file
-    file: PathBuf,
+    #[arg(required_unless_present = "resume")]
+    file: Option<PathBuf>,
+    /// Go on with a run that broke off, instead: its file, or the beginning of its name
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["file", "set", "quick"])]
+    resume: Option<PathBuf>,
     /// Set a value of the file, such as pooler.size=24; may be repeated
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
@@ -96,21 +109,22 @@ pub fn main(args: &[String]) -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<ExitCode, Trouble> {
-    let plan = match check::read(&args.file, &args.set, args.quick) {
+    let asked = match begin::asked(args)? {
         Ok(it) => it,
         Err(refused) => return Ok(refused.tell("pgdyno run")),
     };
+    let Asked { plan, before, .. } = &asked;
     let lang = args.spoken.lang()?;
     let interrupted = on_interrupt()?;
     let live = args.live.then(|| Server::live(&args.out, args.port)).transpose()?;
     let endpoint = args.scraped.endpoint(&plan.experiment)?;
-    let show = Show::new(&plan, lang);
+    let show = Show::new(plan, lang);
     show.begins();
     if let Some(it) = &endpoint {
         show.scraped(it.url());
     }
-    check::remarks(&plan).iter().for_each(|it| show.remark(it));
-    let writer = create(args, &plan.experiment)?;
+    check::remarks(plan).iter().for_each(|it| show.remark(it));
+    let writer = begin::kept(args, &asked)?;
     if let Some(live) = &live {
         eprintln!("{} shows it", live.page(writer.path()));
     }
@@ -122,11 +136,13 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
         interrupted,
         show,
         endpoint,
-        planned: plans::Known::default(),
+        position: before.len(),
+        ended: Vec::new(),
+        missing: BTreeMap::new(),
         told_of: Vec::new(),
     };
-    let statuses = bench.all(&plan.experiment);
-    let Bench { lab, writer, interrupted, show, .. } = bench;
+    bench.all(&plan.experiment, before);
+    let Bench { lab, writer, interrupted, show, ended, .. } = bench;
     drop(lab);
     let trouble = writer.trouble().map(trouble);
     let status = match (&trouble, interrupted.load(Ordering::Relaxed)) {
@@ -143,7 +159,7 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     if let Some(live) = live {
         live.finish();
     }
-    Ok(ExitCode::from(verdict(args.strict, status, &statuses)))
+    Ok(ExitCode::from(verdict(args.strict, status, &ended)))
 }
 
 /// What a whole run works with.
@@ -153,10 +169,17 @@ struct Bench {
     interrupted: Arc<AtomicBool>,
     show: Show,
     endpoint: Option<Endpoint>,
-    planned: plans::Known,
-    /// Feeds whose reach was told, with their data and the server's memory.
-    told_of: Vec<(Vec<Feed>, Option<Dataset>, Option<u64>)>,
+    /// Of the next trial, in the order of all.
+    position: usize,
+    ended: Vec<Ended>,
+    /// By cell: what of it cannot be had.
+    missing: BTreeMap<usize, String>,
+    /// What is known of feeds already.
+    told_of: Vec<(Fed, Vec<Reach>)>,
 }
+
+/// Feeds, and what decides how much of it they can touch: the data, and the server's memory.
+type Fed = (Vec<Feed>, Option<Dataset>, Option<u64>);
 
 /// What matters of a trial for the program's end.
 #[derive(Clone, Debug)]
@@ -169,78 +192,129 @@ struct Ended {
     broken: bool,
 }
 
+/// One trial to be measured.
+#[derive(Clone, Debug)]
+struct Task {
+    cell: usize,
+    repetition: u32,
+    /// Of a search.
+    step: Option<Step>,
+}
+
 impl Bench {
-    /// Every trial, in the order of the seed, until the user or the disk ends it.
-    fn all(&mut self, experiment: &Experiment) -> Vec<Ended> {
-        let mut ended: Vec<Ended> = Vec::new();
-        // A component that could not be had once cannot be had again.
-        let mut missing: Vec<Option<String>> = vec![None; experiment.cells.len()];
-        let sweep = Sweep::new(experiment.cells.len(), experiment.repeat, experiment.seed);
-        while let Some(next) = sweep.next(ended.len()) {
-            let cell = &experiment.cells[next.cell];
-            let position = ended.len();
-            self.show.trial(position, next.cell);
-            if let Some(it) = &mut self.endpoint {
-                let operations = cell.setup.operations.iter().map(|it| it.name.clone()).collect();
-                let cell = self.show.cell(next.cell).to_owned();
-                it.trial(cell, next.repetition, operations);
-            }
-            let seed = experiment.seed.wrapping_add(next.repetition.into());
-            let ready = match &missing[next.cell] {
-                Some(why) => Err(Hindrance::Unavailable(why.clone())),
-                None => self.lab.set_up(&cell.setup, &mut |it| self.show.news(&it)),
-            };
-            if let Err(Hindrance::Unavailable(why)) = &ready {
-                missing[next.cell] = Some(why.clone());
-            }
-            if ready.is_ok() {
-                self.tell_of_feeds(&cell.setup);
-            }
-            let trial = Trial {
-                cell: next.cell as u32,
-                label: cell.label.clone(),
-                repetition: next.repetition,
-                position: position as u32,
-                begun_ms: now_ms(),
-                operations: workload::operations(&cell.setup),
-                nodes: if ready.is_ok() { trial::nodes(&self.lab) } else { Vec::new() },
-            };
-            let id = self.writer.begin_trial(trial);
-            let end = match ready {
-                Ok(()) => self.measure(&cell.setup, seed, id),
-                Err(why) => hindered(why),
-            };
-            self.show.ended(&end.0);
-            if let Some(it) = &self.endpoint {
-                it.ended(end.0.status.name());
-            }
-            self.writer.end_trial(id, end.1);
-            ended.push(end.0);
-            if self.interrupted.load(Ordering::Relaxed) || self.writer.trouble().is_some() {
-                break;
-            }
+    /// Every trial, until the user or the disk ends it. `before`: those of a run that is gone on with.
+    fn all(&mut self, experiment: &Experiment, before: &[Past]) {
+        match &experiment.find {
+            Find::Once | Find::Sweep(Sweep { max: None }) => self.in_order(experiment, before),
+            _ => self.search(experiment, before),
         }
-        ended
     }
 
-    /// Once for feeds and their data: how much of them they can touch.
-    fn tell_of_feeds(&mut self, setup: &Setup) {
+    /// Every cell as often as it is to be repeated, in the order of the seed.
+    fn in_order(&mut self, experiment: &Experiment, before: &[Past]) {
+        let order = Order::new(experiment.cells.len(), experiment.repeat, experiment.seed);
+        let mut done = before.iter().filter(|it| it.counts).count();
+        while let Some(next) = order.next(done)
+            && !self.is_over()
+        {
+            self.trial(experiment, &Task { cell: next.cell, repetition: next.repetition, step: None });
+            done += 1;
+        }
+    }
+
+    /// The user or the disk ends the run.
+    fn is_over(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed) || self.writer.trouble().is_some()
+    }
+
+    /// Sets up, measures and keeps one trial. What a step of a search showed; `None` where nothing was measured.
+    fn trial(&mut self, experiment: &Experiment, task: &Task) -> Option<Seen> {
+        let cell = &experiment.cells[task.cell];
+        let position = self.position;
+        self.position += 1;
+        let of_step = task.step.as_ref().map(|it| setting::at(&cell.setup, &experiment.find, it));
+        let setup = of_step.as_ref().unwrap_or(&cell.setup);
+        self.show.trial(position, task.cell, task.step.as_ref());
+        if let Some(it) = &mut self.endpoint {
+            let operations = setup.operations.iter().map(|it| it.name.clone()).collect();
+            let cell = self.show.cell(task.cell).to_owned();
+            it.trial(cell, task.repetition, operations);
+        }
+        let chance = task.step.as_ref().map_or(task.repetition as u64, |_| position as u64);
+        let seed = experiment.seed.wrapping_add(chance);
+        let ready = match self.missing.get(&task.cell) {
+            Some(why) => Err(Hindrance::Unavailable(why.clone())),
+            None => self.lab.set_up(setup, &mut |it| self.show.news(&it)),
+        };
+        if let Err(Hindrance::Unavailable(why)) = &ready {
+            // A component that could not be had once cannot be had again.
+            self.missing.insert(task.cell, why.clone());
+        }
+        let reaches = if ready.is_ok() { self.reaches(setup) } else { Vec::new() };
+        let trial = Trial {
+            cell: task.cell as u32,
+            label: cell.label.clone(),
+            repetition: task.repetition,
+            position: position as u32,
+            begun_ms: now_ms(),
+            operations: workload::operations(setup),
+            nodes: if ready.is_ok() { trial::nodes(&self.lab) } else { Vec::new() },
+        };
+        let id = self.writer.begin_trial(trial);
+        let note = |subject: &str, text: serde_json::Result<String>| Note {
+            trial: Some(id),
+            subject: subject.to_owned(),
+            text: text.expect("plain data"),
+        };
+        if let Some(it) = &task.step {
+            self.writer.note(note(result::STEP, serde_json::to_string(it)));
+        }
+        for it in reaches {
+            self.writer.note(note(result::FEED, serde_json::to_string(&it)));
+        }
+        let (mut ended, end, seen) = match ready {
+            Ok(()) => self.measure(setup, seed, id, task.step.as_ref()),
+            Err(why) => hindered(why),
+        };
+        if let Some(step) = &task.step {
+            // A search asks for what is too much, and knows what to make of a late generator.
+            ended.broken &= matches!(step.stage, Stage::Confirm | Stage::Soak);
+            ended.valid = true;
+        }
+        self.show.ended(&ended, seen.as_ref());
+        if let Some(it) = &self.endpoint {
+            it.ended(ended.status.name());
+        }
+        self.writer.end_trial(id, end);
+        self.ended.push(ended);
+        seen
+    }
+
+    /// How much of their data the feeds can touch: looked for and told once for feeds and their data.
+    fn reaches(&mut self, setup: &Setup) -> Vec<Reach> {
+        if setup.feeds.is_empty() {
+            return Vec::new();
+        }
         let memory = setup.stack.nodes.last().and_then(|it| it.limits.memory);
         let these = (setup.feeds.clone(), setup.dataset.clone(), memory);
-        if setup.feeds.is_empty() || self.told_of.contains(&these) {
-            return;
+        if let Some((_, known)) = self.told_of.iter().find(|it| it.0 == these) {
+            return known.clone();
         }
-        for it in self.lab.reaches(setup) {
-            self.show.reach(&it);
-            let text = serde_json::to_string(&it).expect("plain data");
-            self.writer.note(Note { trial: None, subject: "feed".to_owned(), text });
-        }
-        self.told_of.push(these);
+        let found = self.lab.reaches(setup);
+        found.iter().for_each(|it| self.show.reach(it));
+        self.told_of.push((these, found.clone()));
+        found
     }
 
-    fn measure(&mut self, setup: &Setup, seed: u64, id: TrialId) -> (Ended, End) {
+    fn measure(
+        &mut self,
+        setup: &Setup,
+        seed: u64,
+        id: TrialId,
+        step: Option<&Step>,
+    ) -> (Ended, End, Option<Seen>) {
         let rows = setup.dataset.as_ref().map(|it| stack::dataset::rows(&it.content));
-        let asked = Asked { setup, seed, rows };
+        let asked = trial::Asked { setup, seed, rows, keep: step.is_some() };
         let (show, endpoint) = (&mut self.show, &self.endpoint);
         let done = trial::run(asked, &mut self.lab, (&self.writer, id), &self.interrupted, &mut |it| {
             show.seen(it);
@@ -253,7 +327,8 @@ impl Bench {
             Err(why) => return hindered(why),
         };
         self.show.measured(&done);
-        let Done { measured, summary, objectives, fired, ended, watching } = done;
+        let Done { measured, summary, objectives, fired, ended, watching, seconds } = done;
+        let seen = step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
         let text = format!("{:.4}", watching.share());
         self.writer.note(Note { trial: Some(id), subject: result::MONITORING.to_owned(), text });
         let told = |subject: &str, text: serde_json::Result<String>| Note {
@@ -282,9 +357,6 @@ impl Bench {
             (None, None) if !ended.is_empty() => (Status::Failed, Some(ended.join("; "))),
             (None, None) => (Status::Complete, None),
         };
-        if status == Status::Complete {
-            self.plan(setup, seed, id);
-        }
         let valid = summary.validity.valid;
         let broken = objectives.iter().any(|it| it.verdict == Verdict::Broken);
         let end = End {
@@ -293,27 +365,14 @@ impl Bench {
             valid: Some(valid),
             measured: Some(measured),
         };
-        (Ended { status, reason, measured: true, valid, broken }, end)
-    }
-}
-
-impl Bench {
-    /// Asks once for the plans of what is sent, and keeps them.
-    fn plan(&mut self, setup: &Setup, seed: u64, id: TrialId) {
-        if !self.planned.is_new(setup) {
-            return;
-        }
-        let (subject, text) = match plans::plans(&mut self.lab, setup, seed, &self.interrupted) {
-            Some(Ok(it)) => (result::PLANS, serde_json::to_string(&it).expect("plain data")),
-            Some(Err(why)) => ("no plans", why),
-            None => return,
-        };
-        self.writer.note(Note { trial: Some(id), subject: subject.to_owned(), text });
+        // Of a trial that broke off nothing is known.
+        let seen = seen.filter(|_| matches!(status, Status::Complete | Status::Stopped));
+        (Ended { status, reason, measured: true, valid, broken }, end, seen)
     }
 }
 
 /// The end of a trial that had no beginning.
-fn hindered(why: Hindrance) -> (Ended, End) {
+fn hindered(why: Hindrance) -> (Ended, End, Option<Seen>) {
     let (status, reason) = match why {
         Hindrance::Unavailable(it) => (Status::Skipped, Some(it)),
         Hindrance::Failed(it) => (Status::Failed, Some(it)),
@@ -321,7 +380,7 @@ fn hindered(why: Hindrance) -> (Ended, End) {
     };
     let outcome = Outcome { status, reason: reason.clone(), ended_ms: now_ms() };
     let end = End { outcome, summary: None, valid: None, measured: None };
-    (Ended { status, reason, measured: false, valid: true, broken: false }, end)
+    (Ended { status, reason, measured: false, valid: true, broken: false }, end, None)
 }
 
 fn verdict(strict: bool, status: Status, trials: &[Ended]) -> u8 {
@@ -337,33 +396,6 @@ fn verdict(strict: bool, status: Status, trials: &[Ended]) -> u8 {
     } else {
         0
     }
-}
-
-fn create(args: &Args, experiment: &Experiment) -> Result<Writer, Trouble> {
-    let text = std::fs::read_to_string(&args.file)
-        .map_err(|it| Trouble::new(format!("could not read {}: {}", args.file.display(), plain(&it))))?;
-    let header = Header {
-        name: experiment.name.clone(),
-        text,
-        experiment: serde_json::to_value(experiment).expect("plain data"),
-        machine: serde_json::to_value(stack::host::Host::look()).expect("plain data"),
-        // Those of the stack stand beside its nodes.
-        versions: Vec::new(),
-        seed: experiment.seed,
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        begun_ms: now_ms(),
-    };
-    let writer = store::create(&args.out, &header).map_err(|it| Trouble::new(it.to_string()))?;
-    writer.note(Note { trial: None, subject: result::COMMAND.to_owned(), text: command(args) });
-    Ok(writer)
-}
-
-/// What repeats the run, as it is typed into a shell. No password can be in it: a file or `--set` with one is refused.
-fn command(args: &Args) -> String {
-    let mut words = vec!["pgdyno".to_owned(), "run".to_owned(), quoted(&args.file.to_string_lossy())];
-    words.extend(args.set.iter().flat_map(|it| ["--set".to_owned(), quoted(it)]));
-    words.extend(args.quick.then(|| "--quick".to_owned()));
-    words.join(" ")
 }
 
 fn trouble(it: &store::Trouble) -> String {

@@ -2,11 +2,12 @@
 //!
 //! Everything here repeats from the run's file, so it can be shown again at any time, by any later version.
 
-use crate::account::stored::Reading;
+use crate::account;
 use crate::voice::Trouble;
-use analysis::finding;
+use model::account::Account;
 use model::finding::Finding;
 use model::matrix::Matrix;
+use model::search::Maximum;
 use report::lang::Lang;
 use report::matrix::Style;
 use report::plot::Characters;
@@ -22,17 +23,15 @@ const WIDTH: usize = 120;
 pub struct Judgement {
     pub matrix: Matrix,
     pub findings: Vec<Finding>,
+    /// Where they were looked for.
+    pub maxima: Vec<Maximum>,
 }
 
 impl Judgement {
     /// Reads the run's file and judges it.
     pub fn of(path: &Path) -> Result<Judgement, Trouble> {
-        let reading = Reading::of(path)?;
-        let facts = reading.facts();
-        Ok(Judgement {
-            matrix: analysis::matrix::matrix(&reading.experiment, &facts),
-            findings: finding::findings(&reading.experiment, &facts),
-        })
+        let Account { matrix, findings, maxima, .. } = account::of(path)?;
+        Ok(Judgement { matrix, findings, maxima })
     }
 
     /// As it is shown on standard output.
@@ -63,8 +62,10 @@ pub const FIRED: &str = "fired";
 pub const FEED: &str = "feed";
 /// Subject of the notes on limits of the generator that could not be applied.
 pub const GENERATOR: &str = "generator";
-/// Subject of the note that holds a cell's plans, `model::explain::Plans`.
-pub const PLANS: &str = "plans";
+/// Subject of the note that tells which step of a search a trial is.
+pub const STEP: &str = "step";
+/// Subject of the note that tells what may be a cell's cause.
+pub const SUSPECTS: &str = "suspects";
 /// Subject of the note that tells how much of a processor watching took.
 pub const MONITORING: &str = "monitoring";
 

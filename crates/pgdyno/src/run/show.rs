@@ -10,11 +10,12 @@ use super::watch::Seen;
 use analysis::live::Live as Recent;
 use experiment::Plan;
 use model::live::Second;
-use model::plan::{Cell, Setup};
+use model::plan::{Cell, Find, Setup, Sweep};
 use model::reach::Reach;
+use model::search::{self, Held, Step};
 use model::{LogEvent, Nanos};
 use report::lang::Lang;
-use report::live::{self, Doing, End, Event, Figures, Finished, Live, Milestone};
+use report::live::{self, Doing, End, Event, Figures, Finished, Live, Milestone, Way};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -30,7 +31,8 @@ const EVENTS: usize = 3;
 pub struct Show {
     screen: Screen,
     lang: &'static dyn Lang,
-    trials: usize,
+    /// `None` where what is measured decides.
+    trials: Option<usize>,
     seed: u64,
     cells: Vec<Shown>,
     /// Under load, of trials still to come after the one that runs.
@@ -58,6 +60,11 @@ struct Shown {
 struct Trial {
     position: usize,
     cell: usize,
+    /// The cell, and its level in a search.
+    name: String,
+    /// What is measured of it.
+    window: Nanos,
+    searched: bool,
     begun: Instant,
     figures: Option<Figures>,
     doing: Doing,
@@ -74,7 +81,8 @@ impl Show {
         Show {
             screen: Screen::start(lang),
             lang,
-            trials: experiment.cells.len() * experiment.repeat as usize,
+            trials: matches!(experiment.find, Find::Once | Find::Sweep(Sweep { max: None }))
+                .then(|| experiment.cells.len() * experiment.repeat as usize),
             seed: experiment.seed,
             cells: cells.map(|(cell, lasting)| Shown::new(cell, *lasting, lang)).collect(),
             ahead: Duration::from_nanos(once * u64::from(experiment.repeat)),
@@ -86,8 +94,11 @@ impl Show {
     }
 
     pub fn begins(&self) {
-        let (trials, cells, seed) = (self.trials, self.cells.len(), self.seed);
-        self.screen.whole(self.lang.run_begins(trials, cells, seed, self.ahead.into()));
+        let (cells, seed) = (self.cells.len(), self.seed);
+        self.screen.whole(match self.trials {
+            Some(trials) => self.lang.run_begins(trials, cells, seed, self.ahead.into()),
+            None => self.lang.search_begins(cells, seed, self.cells[0].lasting),
+        });
     }
 
     pub fn scraped(&self, url: &str) {
@@ -107,11 +118,17 @@ impl Show {
         self.remark(&self.lang.reach(it));
     }
 
-    pub fn trial(&mut self, position: usize, cell: usize) {
-        self.ahead = self.ahead.saturating_sub(self.cells[cell].lasting.into());
+    /// `step`: of a search.
+    pub fn trial(&mut self, position: usize, cell: usize, step: Option<&Step>) {
+        let shown = &self.cells[cell];
+        self.ahead = self.ahead.saturating_sub(shown.lasting.into());
+        let of_many = if self.cells.len() > 1 { shown.name.as_str() } else { "" };
         self.trial = Some(Trial {
             position,
             cell,
+            name: step.map_or(shown.name.clone(), |it| self.lang.at_level(of_many, it.scale, it.level)),
+            window: step.map_or(shown.window, |it| it.window),
+            searched: step.is_some(),
             begun: Instant::now(),
             figures: None,
             doing: Doing::SettingUp,
@@ -146,7 +163,7 @@ impl Show {
             Seen::Second(tick) => {
                 trial.past.push_back(trial.recent.second(tick));
                 trial.past.drain(..trial.past.len().saturating_sub(PAST));
-                let of = self.cells[trial.cell].window;
+                let of = trial.window;
                 trial.doing = Doing::Measuring { second: tick.second + 1, of };
             }
             Seen::Rest(_) => {}
@@ -167,11 +184,17 @@ impl Show {
         }
     }
 
-    pub fn ended(&mut self, it: &Ended) {
+    /// `seen`: what a step of a search showed.
+    pub fn ended(&mut self, it: &Ended, seen: Option<&search::Seen>) {
         let Some(trial) = self.trial.take() else { return };
         let lasting: Duration = self.cells[trial.cell].lasting.into();
         let reason = || it.reason.clone().unwrap_or_default();
         let end = match it.status {
+            Status::Complete | Status::Stopped if trial.searched => match seen.map(|it| &it.outcome) {
+                Some(Held::Yes) => End::Held,
+                Some(Held::No { .. }) => End::TooMuch,
+                Some(Held::Invalid { .. }) | None => End::NotCounted,
+            },
             Status::Complete => End::Complete,
             Status::Stopped => End::Stopped,
             Status::Interrupted => End::Interrupted,
@@ -182,8 +205,7 @@ impl Show {
             self.overhead.0 += trial.begun.elapsed().saturating_sub(lasting);
             self.overhead.1 += 1;
         }
-        let cell = self.cells[trial.cell].name.clone();
-        let (number, figures) = (trial.position + 1, trial.figures);
+        let (number, figures, cell) = (trial.position + 1, trial.figures, trial.name);
         let finished = Finished { trial: number, trials: self.trials, cell, figures, end };
         self.screen.calm(live::finished(&finished, self.screen.characters(), self.lang));
     }
@@ -197,11 +219,11 @@ impl Show {
     }
 
     /// What is left, as far as can be known: the load of all trials, and what setting up has taken on average.
-    fn left(&self, trial: &Trial) -> Duration {
+    fn left(&self, trial: &Trial, trials: usize) -> Duration {
         let lasting: Duration = self.cells[trial.cell].lasting.into();
         let (overhead, count) = self.overhead;
         let each = overhead.checked_div(count).unwrap_or_default();
-        let after = (self.trials - trial.position - 1) as u32;
+        let after = trials.saturating_sub(trial.position + 1) as u32;
         let this = (lasting + each).saturating_sub(trial.begun.elapsed());
         this + self.ahead + each * after
     }
@@ -216,15 +238,16 @@ impl Show {
     fn draw(&self) {
         let Some(trial) = &self.trial else { return };
         let cell = &self.cells[trial.cell];
-        let left = self.left(trial).as_secs_f64();
         let over = self.begun.elapsed().as_secs_f64();
+        let way = self.trials.map(|trials| {
+            let left = self.left(trial, trials);
+            Way { trials, over: over / (over + left.as_secs_f64()), left: left.into() }
+        });
         let past = |of: fn(&Second) -> Option<f64>| trial.past.iter().map(of).collect();
         self.screen.live(Live {
             trial: trial.position + 1,
-            trials: self.trials,
-            cell: cell.name.clone(),
-            over: over / (over + left),
-            left: self.left(trial).into(),
+            cell: trial.name.clone(),
+            way,
             doing: trial.doing.clone(),
             second: trial.past.back().cloned(),
             rates: past(|it| Some(it.rate.0)),

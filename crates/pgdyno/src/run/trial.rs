@@ -11,7 +11,7 @@ use load::driver::Clock;
 use model::objective::Judged;
 use model::plan::{Kind, LoadModel, Setup, Stage, Think, Work};
 use model::summary::{Hop, Server};
-use model::{Measured, Summary};
+use model::{Measured, Second, Summary};
 use stack::chain::{Chain, Running};
 use stack::limits::{Group, Usage};
 use stack::sampler::{Cost, Point, Sampler};
@@ -31,6 +31,8 @@ pub struct Asked<'a> {
     pub seed: u64,
     /// Rows of the dataset, which scripts know as `:rows`.
     pub rows: Option<u64>,
+    /// Whether each second is wanted afterwards.
+    pub keep: bool,
 }
 
 /// What came of it.
@@ -44,6 +46,8 @@ pub struct Done {
     pub ended: Vec<String>,
     /// What watching cost.
     pub watching: Cost,
+    /// In their order, where they are wanted.
+    pub seconds: Vec<Second>,
 }
 
 /// Measures what stands ready in the lab. `interrupted` ends it early and keeps what there is.
@@ -54,7 +58,7 @@ pub fn run(
     interrupted: &AtomicBool,
     show: &mut dyn FnMut(Seen<'_>),
 ) -> Result<Done, Hindrance> {
-    let Asked { setup, seed, rows } = asked;
+    let Asked { setup, seed, rows, keep } = asked;
     let limited = lab.supervisor.limit_generator(&setup.stack.generator);
     let (own, missing) = limited.map_err(|it| Hindrance::Failed(it.to_string()))?;
     for it in missing {
@@ -88,7 +92,7 @@ pub fn run(
     let group = own.clone();
     let sampler = Sampler::start(points(lab, own), move || watched.now(), out);
     let stop = AtomicBool::new(false);
-    let mut eyes = Eyes::new(observations, rules, (writer, id), show, since, (&stop, interrupted));
+    let mut eyes = Eyes::new(observations, rules, (writer, id), show, since, (&stop, interrupted), keep);
     let before = group.as_ref().map(Group::usage);
     let measured = measure::run(&ready, clock, &mut eyes, &stop);
     let held =
@@ -97,7 +101,7 @@ pub fn run(
     std::thread::sleep(SETTLE);
     let watching = sampler.stop();
     let refused = eyes.refused();
-    let fired = eyes.finish();
+    let (fired, seconds) = eyes.finish();
     let ended = lab.ended();
     let measured = measured.map_err(|it| hindered(&it, refused.as_deref()))?;
     let mut summary = analysis::summarise(&measured, server(lab.chain(), setup), plan);
@@ -108,7 +112,7 @@ pub fn run(
         .iter()
         .map(|it| objective::parse(it, operations).expect("it was checked").judge(&summary));
     let objectives = objectives.collect();
-    Ok(Done { measured, summary, objectives, fired, ended, watching })
+    Ok(Done { measured, summary, objectives, fired, ended, watching, seconds })
 }
 
 /// Share of the quota's periods in which a group was held back; `None` without a quota.

@@ -6,7 +6,7 @@ use crate::measure::Watch;
 use analysis::rule::{Fired, Rule};
 use load::Said;
 use load::driver::Clock;
-use model::{EventKind, Interval, LogEvent, Nanos, Sample, Tick};
+use model::{EventKind, Interval, LogEvent, Nanos, Sample, Second, Tick};
 use stack::sampler::Observation;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -62,6 +62,8 @@ pub struct Eyes<'a> {
     fresh: Vec<Sample>,
     /// What the first client was told that could not connect.
     refused: Option<String>,
+    /// Each second, where they are wanted afterwards.
+    kept: Option<Vec<Second>>,
 }
 
 impl<'a> Eyes<'a> {
@@ -73,6 +75,7 @@ impl<'a> Eyes<'a> {
         show: &'a mut dyn FnMut(Seen<'_>),
         since: Since,
         (stop, interrupted): (&'a AtomicBool, &'a AtomicBool),
+        keep: bool,
     ) -> Eyes<'a> {
         let (second, in_flight, fresh) = (0, 0, Vec::new());
         let (fired, refused) = (None, None);
@@ -89,15 +92,16 @@ impl<'a> Eyes<'a> {
             in_flight,
             fresh,
             refused,
+            kept: keep.then(Vec::new),
         }
     }
 
-    /// After the last look of the probes. What a rule said, if one did.
-    pub fn finish(mut self) -> Option<Fired> {
+    /// After the last look of the probes. What a rule said, if one did, and the seconds that were kept.
+    pub fn finish(mut self) -> (Option<Fired>, Vec<Second>) {
         self.gather();
         let (writer, trial) = self.store;
         writer.samples(trial, self.fresh);
-        self.fired
+        (self.fired, self.kept.unwrap_or_default())
     }
 
     /// What the first client was told that could not connect.
@@ -142,6 +146,9 @@ impl<'a> Eyes<'a> {
                     self.stop.store(true, Ordering::Relaxed);
                 }
             }
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.push(Second::from(&tick));
         }
         let (writer, trial) = self.store;
         writer.tick(trial, Box::new(tick));

@@ -149,7 +149,7 @@ impl LiveWords for Ru {
     }
 
     fn live_step(&self, trial: usize) -> String {
-        format!("шаг {trial}; сколько их будет, решает измеренное")
+        format!("шаг {}; сколько их будет, решает измеренное", RU.count(trial as u64))
     }
 
     fn at_level(&self, cell: &str, scale: Scale, level: f64) -> String {

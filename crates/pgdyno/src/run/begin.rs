@@ -1,0 +1,79 @@
+//! What is asked for, and where is it kept?
+
+use super::past::{self, Past};
+use super::{Args, now_ms, result};
+use crate::account::stored;
+use crate::check::{self, Refused};
+use crate::stand::ways::quoted;
+use crate::voice::{Trouble, plain};
+use experiment::Plan;
+use model::plan::Experiment;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use store::{Header, Note, Writer};
+
+/// A run that is about to begin, or to go on.
+#[derive(Debug)]
+pub struct Asked {
+    pub plan: Plan,
+    /// What was measured already, by a run that is gone on with.
+    pub before: Vec<Past>,
+    /// Its file.
+    resumed: Option<PathBuf>,
+}
+
+/// What the arguments ask for; nothing is started.
+pub fn asked(args: &Args) -> Result<Result<Asked, Refused>, Trouble> {
+    if let Some(run) = &args.resume {
+        return resumed(&args.out, run).map(Ok);
+    }
+    let file = args.file.as_ref().expect("clap wants one of both");
+    let plan = check::read(file, &args.set, args.quick);
+    Ok(plan.map(|plan| Asked { plan, before: Vec::new(), resumed: None }))
+}
+
+/// The plan stands in the run's file, as it was understood then.
+fn resumed(dir: &Path, run: &Path) -> Result<Asked, Trouble> {
+    let trouble = |it: store::Error| Trouble::new(it.to_string());
+    let path = store::find(dir, &run.to_string_lossy()).map_err(trouble)?;
+    let header = store::Run::open(&path).and_then(|it| it.header()).map_err(trouble)?;
+    let experiment = Experiment::deserialize(&header.experiment)
+        .map_err(|it| Trouble::new(format!("{} was written by another version: {it}", path.display())))?;
+    let lasting = experiment.cells.iter().map(|it| it.setup.load.warmup + stored::lasting(&it.setup));
+    let plan = Plan { lasting: lasting.collect(), remarks: Vec::new(), experiment };
+    Ok(Asked { plan, before: past::of(&path)?, resumed: Some(path) })
+}
+
+/// Where the run is kept: in its file, which goes on, or in a new one in the directory.
+pub fn kept(args: &Args, asked: &Asked) -> Result<Writer, Trouble> {
+    let trouble = |it: store::Error| Trouble::new(it.to_string());
+    let Some(file) = args.file.as_ref().filter(|_| asked.resumed.is_none()) else {
+        let path = asked.resumed.as_ref().expect("there is no other way without a file");
+        return store::go_on(path, now_ms()).map_err(trouble);
+    };
+    let text = std::fs::read_to_string(file)
+        .map_err(|it| Trouble::new(format!("could not read {}: {}", file.display(), plain(&it))))?;
+    let experiment = &asked.plan.experiment;
+    let header = Header {
+        name: experiment.name.clone(),
+        text,
+        experiment: serde_json::to_value(experiment).expect("plain data"),
+        machine: serde_json::to_value(stack::host::Host::look()).expect("plain data"),
+        // Those of the stack stand beside its nodes.
+        versions: Vec::new(),
+        seed: experiment.seed,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        begun_ms: now_ms(),
+    };
+    let writer = store::create(&args.out, &header).map_err(trouble)?;
+    writer.note(Note { trial: None, subject: result::COMMAND.to_owned(), text: command(args, file) });
+    Ok(writer)
+}
+
+/// What repeats the run, as it is typed into a shell. No password can be in it: a file or `--set` with one is refused.
+fn command(args: &Args, file: &Path) -> String {
+    let mut words = vec!["pgdyno".to_owned(), "run".to_owned(), quoted(&file.to_string_lossy())];
+    words.extend(args.set.iter().flat_map(|it| ["--set".to_owned(), quoted(it)]));
+    words.extend(args.quick.then(|| "--quick".to_owned()));
+    words.join(" ")
+}
