@@ -1,11 +1,12 @@
 //! What is there to be told of a run, from its file alone?
 
+mod advised;
 mod searched;
 pub mod stored;
 
 pub use searched::counting;
 
-use crate::run::result::{COMMAND, FEED, FIRED, MONITORING, STEP};
+use crate::run::result::{COMMAND, FEED, FIRED, MONITORING, PLANS, STEP};
 use crate::voice::Trouble;
 use analysis::account::{Part, Passage, Statements};
 use analysis::finding::TrialFacts;
@@ -23,7 +24,7 @@ use store::{State, Status};
 use stored::{Reading, Stored};
 
 /// Subjects of notes that are told elsewhere in the account.
-const TOLD: [&str; 6] = [COMMAND, FEED, FIRED, MONITORING, STEP, "objective"];
+const TOLD: [&str; 7] = [COMMAND, FEED, FIRED, MONITORING, PLANS, STEP, "objective"];
 
 /// Reads the run's file. It may be still growing: then the account is of what there is so far.
 pub fn of(path: &Path) -> Result<Account, Trouble> {
@@ -36,7 +37,9 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
     let findings = analysis::finding::findings(&reading.experiment, &telling);
     let about = about(path, &reading);
     let stand = stand(&reading);
-    let cells = (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &counting, it)).collect();
+    let cells: Vec<CellAccount> =
+        (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &counting, it)).collect();
+    let advice = advised::advice(&reading, &cells);
     let Reading { experiment, notes, trials, .. } = reading;
     let trials = trials.into_iter().map(|it| trial(&experiment, &notes, it)).collect();
     Ok(Account {
@@ -50,6 +53,7 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
         maxima,
         endured: Vec::new(),
         plateau: None,
+        advice,
     })
 }
 

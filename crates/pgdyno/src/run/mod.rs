@@ -5,6 +5,7 @@ mod feeds;
 pub mod lab;
 pub mod news;
 mod past;
+pub mod plans;
 pub mod replay;
 pub mod result;
 mod screen;
@@ -136,6 +137,7 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
         interrupted,
         show,
         endpoint,
+        planned: plans::Known::default(),
         position: before.len(),
         ended: Vec::new(),
         missing: BTreeMap::new(),
@@ -169,6 +171,7 @@ struct Bench {
     interrupted: Arc<AtomicBool>,
     show: Show,
     endpoint: Option<Endpoint>,
+    planned: plans::Known,
     /// Of the next trial, in the order of all.
     position: usize,
     ended: Vec<Ended>,
@@ -357,6 +360,9 @@ impl Bench {
             (None, None) if !ended.is_empty() => (Status::Failed, Some(ended.join("; "))),
             (None, None) => (Status::Complete, None),
         };
+        if status == Status::Complete && step.is_none_or(|it| it.nudge.is_none()) {
+            self.plan(setup, seed, id);
+        }
         let valid = summary.validity.valid;
         let broken = objectives.iter().any(|it| it.verdict == Verdict::Broken);
         let end = End {
@@ -368,6 +374,21 @@ impl Bench {
         // Of a trial that broke off nothing is known.
         let seen = seen.filter(|_| matches!(status, Status::Complete | Status::Stopped));
         (Ended { status, reason, measured: true, valid, broken }, end, seen)
+    }
+}
+
+impl Bench {
+    /// Asks once for the plans of what is sent, and keeps them.
+    fn plan(&mut self, setup: &Setup, seed: u64, id: TrialId) {
+        if !self.planned.is_new(setup) {
+            return;
+        }
+        let (subject, text) = match plans::plans(&mut self.lab, setup, seed, &self.interrupted) {
+            Some(Ok(it)) => (result::PLANS, serde_json::to_string(&it).expect("plain data")),
+            Some(Err(why)) => ("no plans", why),
+            None => return,
+        };
+        self.writer.note(Note { trial: Some(id), subject: subject.to_owned(), text });
     }
 }
 
