@@ -11,6 +11,7 @@ mod experiments {
     mod faults;
     mod live;
     mod order;
+    mod services;
     mod shipped;
     mod stack;
     mod stand;

@@ -1,0 +1,141 @@
+//! Does a service under load live through a restart of its database, and is every request of that time accounted for?
+//!
+//! All three of `services/`, each on a PostgreSQL of the test's own that is there before. Those that are not built are
+//! skipped: `./x services` builds them, and `./x test` before it begins.
+
+use super::stand::{Bench, PGDYNO, until};
+use model::plan::{Cache, Content, Dataset};
+use model::{Code, Interval};
+use rustix::process::Signal;
+use stack::component::postgres::{Postgres, Settings};
+use stack::dataset::{Loader, load};
+use stack::find::Search;
+use stack::supervisor::{KeeperProgram, Supervisor};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use store::{Run, TrialId};
+
+/// Requests per second.
+const RATE: u64 = 20;
+/// So many seconds without a failure, each after the other, are a service that has come back.
+const WELL: usize = 3;
+/// In so many seconds of the load it has.
+const BACK: usize = 20;
+
+/// The seconds that are stored so far.
+fn seconds(bench: &Bench) -> Result<Vec<Interval>, String> {
+    let runs = std::fs::read_dir(bench.folder.join("runs")).map_err(|it| it.to_string())?;
+    let paths = runs.flatten().map(|it| it.path());
+    let path = paths.filter(|it| it.extension().is_some_and(|it| it == "dyno")).max().ok_or("no file yet")?;
+    let run = Run::open(&path).map_err(|it| it.to_string())?;
+    let ticks = run.ticks(TrialId(1)).map_err(|it| it.to_string())?;
+    ticks.map(|it| it.map(|it| it.interval).map_err(|it| it.to_string())).collect()
+}
+
+fn is_well(it: &Interval) -> bool {
+    let failed = |it: &model::Cell| it.failed.total() + it.unknown.total() + it.dropped > 0;
+    it.cells.iter().any(|it| it.ok > 0) && !it.cells.iter().any(failed) && it.refused.total() == 0
+}
+
+/// `built`: what it must have been built to, in `services/`.
+fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content, target: &str) {
+    let services = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../services");
+    let services = services.canonicalize().expect("the project has them");
+    if !services.join(built).exists() {
+        eprintln!("skipped: {name} is not built. Type:  ./x services build {name}");
+        return;
+    }
+    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let mut postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let stop = AtomicBool::new(false);
+    let loader = Loader { target: postgres.target(), workers: 1, again: false, stop: &stop };
+    let dataset = Dataset { seed: 42, content, after: Vec::new(), cache: Cache::AsIs };
+    load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|why| panic!("{why}"));
+
+    let command = command.replace("HERE", services.to_str().expect("a plain name"));
+    let yaml = format!(
+        "stack:\n  service: {{ command: [{command}], env: {{ {env} }}, stats: /stats }}\n  \
+         postgres: {{ attach: \"host=127.0.0.1 port={} user=postgres dbname=postgres\" }}\n\
+         operations: {{ ask: {{ get: \"{target}\" }} }}\n\
+         load: {{ model: open, schedule: \"const({RATE}, 10m)\", max_in_flight: 50, timeout: 10s }}\n",
+        postgres.port
+    );
+    let bench = Bench::new(name, &yaml);
+    let mut running = bench.begin_as(bench.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
+    running.measures(1);
+    let well_since = |from: usize| {
+        until("it answers", || {
+            let seconds = seconds(&bench)?;
+            let well = seconds.iter().skip(from).rev().take_while(|it| is_well(it)).count();
+            if well >= WELL { Ok(()) } else { Err(format!("{well} seconds of {}", seconds.len())) }
+        });
+        seconds(&bench).expect("it was read a moment ago").len()
+    };
+    well_since(0);
+    postgres.stop(&mut supervisor).unwrap_or_else(|why| panic!("{why}"));
+    until("it fails without its database", || {
+        let failing = seconds(&bench)?.iter().any(|it| it.cells[0].failed.total() > 0);
+        if failing { Ok(()) } else { Err("no failure yet".to_owned()) }
+    });
+    postgres.restart(&mut supervisor).unwrap_or_else(|why| panic!("{why}"));
+    let restarted = seconds(&bench).expect("it was read a moment ago").len();
+    let well = well_since(restarted);
+    assert!(
+        well - WELL - restarted <= BACK,
+        "{name} was back {} s after its database",
+        well - WELL - restarted
+    );
+    running.signal(Signal::INT);
+    let ended = running.end();
+    ended.expect(2);
+
+    let seconds = seconds(&bench).expect("the run has ended");
+    let (mut codes, mut begun, mut told) = (BTreeMap::<String, u64>::new(), 0, 0);
+    for second in &seconds {
+        begun += second.begun;
+        for cell in &second.cells {
+            told += cell.ok + cell.failed.total() + cell.unknown.total() + cell.dropped;
+            for (code, count) in cell.failed.iter() {
+                assert!(
+                    matches!(code, Code::Http(500 | 503 | 504)),
+                    "{name}: {count} × {code}\n{}",
+                    ended.err
+                );
+                *codes.entry(code.to_string()).or_default() += count;
+            }
+            assert_eq!(cell.unknown.total(), 0, "{name} answers what it was asked");
+        }
+    }
+    assert!(codes.values().sum::<u64>() > 0, "{name} does without its database");
+    assert_eq!(told, begun, "{name}: every arrival has a record: {codes:?}");
+    let whole = seconds.len() as u64;
+    assert!(((whole - 2) * RATE..=(whole + 1) * RATE).contains(&begun), "{name}: {begun} in {whole} s");
+}
+
+#[test]
+fn delivery() {
+    let target = "/offices?seller_lat=55.75&seller_lon=37.62&seller_south=55.5&seller_west=37.2&seller_north=56\
+                  &seller_east=38&buyer_south=59.7&buyer_west=29.8&buyer_north=60.2&buyer_east=30.8&weight=900\
+                  &height=100&length=200&width=300&cost=5000";
+    let built = "delivery/target/delivery";
+    let how = (built, "HERE/delivery/target/delivery", "POOL_SIZE: 3, QUERY_TIMEOUT: 2s");
+    check("delivery", how, Content::Delivery { scale: 0.0005 }, target);
+}
+
+#[test]
+fn book() {
+    let built = "book/target/book.jar";
+    let how = (built, "java, -jar, HERE/book/target/book.jar", "POOL_SIZE: 3, QUERY_TIMEOUT: 2s");
+    check("book", how, Content::Books { rows: 2_000 }, "/books/page?page=0&size=5");
+}
+
+#[test]
+fn social() {
+    let built = "social/target/venv/bin/python";
+    let how = (built, "HERE/social/target/venv/bin/python, -m, social", "POOL_SIZE: 3, QUERY_TIMEOUT: 2s");
+    check("social", how, Content::Users { users: 1_000 }, "/user/get/7");
+}
