@@ -1,7 +1,8 @@
 //! Does a request cost less than wrk's, and is it sent when it is due, on this machine?
 //!
 //! Interleaved runs against one nginx on loopback, which answers with 300 bytes; ratios within each round, then their
-//! median. `./x bench http`, or `./x bench http quick` for one short round.
+//! median. `./x bench http`, or `./x bench http quick` for one short round. Beside wrk2 too, where it is in the path by this
+//! name.
 
 use serde_json::Value;
 use std::error::Error;
@@ -103,6 +104,10 @@ impl Bench<'_> {
     fn all(&self, quick: bool) -> Result<()> {
         self.cost()?;
         self.send_lag()?;
+        match version("wrk2", "-v") {
+            Ok(_) => self.open_cost()?,
+            Err(_) => println!("there is no wrk2 in the path to be compared with"),
+        }
         // io_uring keeps two places for each client, and 20,000 open files is what many systems allow.
         for (driver, many) in [("epoll", 10_000), ("io_uring", 9_900)] {
             self.stall(driver)?;
@@ -143,6 +148,33 @@ impl Bench<'_> {
             row(&format!("CPU per request, µs, {driver}"), &own[k], "");
         }
         row("CPU per request, µs, wrk", &own[2], "");
+        Ok(())
+    }
+
+    /// Processor time per request beside wrk2's, where both send at one rate and neither spins.
+    fn open_cost(&self) -> Result<()> {
+        let secs = self.secs.to_string();
+        let ours = |driver: &str| {
+            let open = ["-R", "20000", "--arrivals", "even", "--no-spin", "-c", "64", "-T", &secs];
+            self.ours(&[&open[..], &["--driver", driver]].concat())
+        };
+        let mut ratios = [(); 2].map(|()| Vec::new());
+        for round in 0..self.rounds {
+            // wrk2 goes on to be late by more where it cannot keep up; this rate it can.
+            let open = ["-t1", "-c64", &format!("-d{secs}"), "-R20000"];
+            let (wrk2, epoll, uring);
+            if round % 2 == 0 {
+                (wrk2, epoll, uring) = (self.peer("wrk2", &open)?, ours("epoll")?, ours("io_uring")?);
+            } else {
+                (uring, epoll, wrk2) = (ours("io_uring")?, ours("epoll")?, self.peer("wrk2", &open)?);
+            }
+            let each = |it: &Run| it.cpu_secs / it.requests;
+            ratios[0].push(each(&epoll) / each(&wrk2));
+            ratios[1].push(each(&uring) / each(&wrk2));
+        }
+        for (driver, ratios) in ["epoll", "io_uring"].into_iter().zip(&ratios) {
+            row(&format!("CPU per request at 20,000/s ÷ wrk2's, no spinning, {driver}"), ratios, "≤ 1.5");
+        }
         Ok(())
     }
 
@@ -231,15 +263,20 @@ impl Bench<'_> {
     }
 
     fn wrk(&self) -> Result<Run> {
+        self.peer("wrk", &["-t1", "-c64", &format!("-d{}", self.secs)])
+    }
+
+    /// wrk or wrk2, which tell the same.
+    fn peer(&self, program: &str, arguments: &[&str]) -> Result<Run> {
         eprint!(".");
         let before = children_secs()?;
-        let mut command = Command::new("wrk");
-        command.args(["-t1", "-c64", &format!("-d{}", self.secs), &self.nginx.url()]);
+        let mut command = Command::new(program);
+        command.args(arguments).arg(self.nginx.url());
         let output = command.stdin(Stdio::null()).output()?;
         let cpu_secs = children_secs()? - before;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let requests = text.lines().find_map(|it| it.trim().split_once(" requests in "));
-        let requests = requests.and_then(|it| it.0.parse().ok()).ok_or("wrk told no number of requests")?;
+        let requests = requests.and_then(|it| it.0.parse().ok()).ok_or("it told no number of requests")?;
         Ok(Run { cpu_secs, requests, json: Value::Null })
     }
 }

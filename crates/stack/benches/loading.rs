@@ -36,6 +36,10 @@ fn main() -> Result<()> {
         ("tickets", Content::Tickets { rows }),
         ("profiles", Content::Profiles { users: rows / 100, per_user: 100 }),
         ("pgbench", Content::Pgbench { scale: (rows / 100_000).clamp(1, 10_000) as u32 }),
+        ("books", Content::Books { rows }),
+        ("users", Content::Users { users: rows }),
+        // A million is the scale that an experiment has when it names none: four million receivers, 400,000 senders.
+        ("delivery", Content::Delivery { scale: rows as f64 / 40e6 }),
     ];
     let only: Vec<String> = std::env::args().skip(1).collect();
     let named = |name: &str| only.iter().any(|it| it == name);
