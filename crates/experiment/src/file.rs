@@ -549,8 +549,14 @@ pub struct Load {
     pub query_mode: Option<QueryMode>,
     /// A connection for each transaction.
     pub connect_each: Option<bool>,
+    /// A connection that takes longer to open, its log-in included, is given up; 30s when left out.
+    pub connect_timeout: Option<Duration>,
+    /// A service's answer that has not begun within this time is given up.
+    pub first_byte_timeout: Option<Duration>,
     /// A transaction that takes longer is given up.
     pub timeout: Option<Duration>,
+    /// Each client keeps the cookies that a service sets, and sends them back.
+    pub cookies: Option<bool>,
     /// Tries where a serialization failure or deadlock allows another; 1 when left out.
     #[schemars(range(min = 1))]
     pub max_tries: Option<u16>,

@@ -81,6 +81,8 @@ pub struct Grammars<'a> {
     pub dsn: &'a dyn Fn(&str) -> Option<Place>,
     /// A regular expression.
     pub regex: &'a dyn Fn(&str) -> Judged,
+    /// A name of a variable of the environment: there is to be one.
+    pub secret: &'a dyn Fn(&str) -> Judged,
     /// A stop rule; it may name what the setup has.
     pub rule: &'a dyn Fn(&str, &Setup) -> Judged,
     /// An objective, likewise.
@@ -254,6 +256,7 @@ mod tests {
             url: &|_| Err(Vec::new()),
             dsn: &|_| None,
             regex: &|_| Ok(()),
+            secret: &|_| Ok(()),
             rule: &|_, _| Ok(()),
             objective: &|_, _| Ok(()),
         };

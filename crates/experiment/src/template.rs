@@ -1,4 +1,4 @@
-//! Which variables stand in a text? `${name}` is one, `$$` is the sign itself.
+//! Which variables stand in a text? `${name}` is one, `${env:NAME}` one of the environment, `$$` is the sign itself.
 
 use crate::Complaint;
 use std::ops::Range;
@@ -25,10 +25,16 @@ pub fn is_name(name: &str) -> bool {
     letters.next().is_some_and(begins) && letters.all(|it| begins(it) || it.is_ascii_digit())
 }
 
+/// The name of a variable of the environment.
+pub fn secret(name: &str) -> Option<&str> {
+    name.strip_prefix("env:").filter(|it| is_name(it))
+}
+
 /// Cuts a text at its variables; signs that begin none are complained of.
 pub fn pieces(text: &str) -> Result<Vec<Piece>, Vec<Complaint>> {
     let (mut pieces, mut complaints) = (Vec::new(), Vec::new());
     let (mut plain, mut at) = (String::new(), 0);
+    let is_known = |name: &str| is_name(name) || secret(name).is_some();
     while let Some(i) = text[at..].find('$') {
         plain += &text[at..at + i];
         let begin = at + i;
@@ -38,7 +44,7 @@ pub fn pieces(text: &str) -> Result<Vec<Piece>, Vec<Complaint>> {
             at = begin + 2;
             continue;
         }
-        match rest.strip_prefix('{').and_then(|it| it.split_once('}')).filter(|it| is_name(it.0)) {
+        match rest.strip_prefix('{').and_then(|it| it.split_once('}')).filter(|it| is_known(it.0)) {
             Some((name, _)) => {
                 if !plain.is_empty() {
                     pieces.push(Piece::Plain(std::mem::take(&mut plain)));
@@ -93,6 +99,8 @@ mod tests {
         };
         check("/books?author=${author}&n=1", "[/books?author=]<author 14..23>[&n=1]");
         check("${a}${ж_1}", "<a 0..4><ж_1 4..11>");
+        check("Bearer ${env:TOKEN}", "[Bearer ]<env:TOKEN 7..19>");
+        check("${env:} ${env:1} ${ENV:A}", "0..1 8..9 17..18");
         check("cost: $$5", "[cost: $5]");
         check("", "");
         check("$", "0..1");

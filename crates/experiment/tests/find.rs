@@ -23,6 +23,7 @@ fn plan(load: &str, rest: &str) -> Result<Plan, Mistakes> {
             script: &|_, _| Ok(()),
             url: &|_| Err(Vec::new()),
             regex: &|_| Ok(()),
+            secret: &|_| Ok(()),
             rule: &|_, _| Ok(()),
             objective: &|_, _| Ok(()),
         },

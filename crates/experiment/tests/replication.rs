@@ -29,6 +29,7 @@ fn of(text: &str) -> Result<Plan, Mistakes> {
             script: &|_, _| Ok(()),
             url: &|_| Err(Vec::new()),
             regex: &|_| Ok(()),
+            secret: &|_| Ok(()),
             rule: &|_, _| Ok(()),
             objective: &|_, _| Ok(()),
         },

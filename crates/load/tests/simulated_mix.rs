@@ -54,6 +54,8 @@ fn step(method: &str, target: &str) -> Step {
         body: None,
         captures: Vec::new(),
         expect: Expect::default(),
+        redirects: 0,
+        unpack: false,
     }
 }
 

@@ -36,6 +36,8 @@ fn request() -> Program {
         body: None,
         captures: Vec::new(),
         expect: Expect::default(),
+        redirects: 0,
+        unpack: false,
     };
     let mut maker = Maker::new(Mode::Simple, &["client_id"]);
     maker.http(&Head { name: "get", weight: 1, draws: None }, 0, &[], &[step]);

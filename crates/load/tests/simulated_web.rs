@@ -20,7 +20,14 @@ fn even(rate: f64, secs: u64) -> Schedule {
 
 fn request(method: Method) -> Program {
     let body = (method == Method::Post).then_some("{\"name\": \"${client_id}\"}");
-    let written = Written { method, target: "/books?id=${client_id}", headers: &[], body, expect: &[] };
+    let written = Written {
+        method,
+        target: "/books?id=${client_id}",
+        headers: &[],
+        body,
+        expect: &[],
+        secrets: |_| None,
+    };
     Program::of_request(&written, &["client_id"]).expect("the request is right")
 }
 
@@ -160,7 +167,14 @@ fn statuses_are_failures_by_their_code() {
         &[("failed HTTP 503", 100), ("ok", 300)],
     );
     let expect = [404..=404];
-    let written = Written { method: Method::Get, target: "/", headers: &[], body: None, expect: &expect };
+    let written = Written {
+        method: Method::Get,
+        target: "/",
+        headers: &[],
+        body: None,
+        expect: &expect,
+        secrets: |_| None,
+    };
     let program = Program::of_request(&written, &[]).expect("right");
     check(
         "200 was not hoped for",

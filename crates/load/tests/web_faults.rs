@@ -48,7 +48,7 @@ fn outcomes(method: Method, address: &Address, service: &Service) -> Vec<Vec<Out
 }
 
 fn asked(drive: Drive, method: Method, address: &Address, service: &Service) -> All {
-    let written = Written { method, target: "/", headers: &[], body: None, expect: &[] };
+    let written = Written { method, target: "/", headers: &[], body: None, expect: &[], secrets: |_| None };
     let mut seeds = Seeds::new(1);
     let plan = Plan {
         program: Program::of_request(&written, &[]).expect("right"),

@@ -104,6 +104,7 @@ pub struct Request {
     /// Added to the path, escaped.
     #[serde(default)]
     pub query: Ordered<Word>,
+    /// `${env:NAME}` is a variable of pgdyno's environment: a secret, which is told to nobody else.
     #[serde(default)]
     pub headers: Ordered<Word>,
     /// A body: a value, which is sent as JSON, or a text that is JSON already.
@@ -117,6 +118,11 @@ pub struct Request {
     pub capture: Ordered<Capture>,
     /// What the answer must be; any other is a failure.
     pub expect: Option<Expect>,
+    /// So many redirects are followed, as long as they stay with the service; none when left out.
+    #[schemars(range(max = 20))]
+    pub redirects: Option<u8>,
+    /// Packed answers are asked for, and unpacked for `capture` and `contains`.
+    pub unpack: Option<bool>,
 }
 
 /// Where in an answer a value stands.

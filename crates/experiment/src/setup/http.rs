@@ -60,6 +60,8 @@ impl file::Request {
             ("body", self.body.is_some()),
             ("capture", !self.capture.0.is_empty()),
             ("expect", self.expect.is_some()),
+            ("redirects", self.redirects.is_some()),
+            ("unpack", self.unpack.is_some()),
         ];
         all.iter().filter(|it| it.1).map(|it| it.0).collect()
     }
@@ -158,7 +160,17 @@ impl Maker<'_> {
             );
         }
         let expect = Expect { status, contains: expect.contains };
-        Step { name, method: method.to_uppercase(), target, headers, body, captures, expect }
+        Step {
+            name,
+            method: method.to_uppercase(),
+            target,
+            headers,
+            body,
+            captures,
+            expect,
+            redirects: it.redirects.unwrap_or(0),
+            unpack: it.unpack.unwrap_or(false),
+        }
     }
 
     /// Path and query as they travel. `sound`: whether its variables are.
@@ -294,6 +306,13 @@ impl Maker<'_> {
                 self.complain(&node.span, text, complaints);
             }
             for it in template::variables(text) {
+                if let Some(name) = template::secret(&it.name) {
+                    if let Err(complaints) = (self.request.grammars.secret)(name) {
+                        let there = |told: Complaint| Complaint { at: it.at.clone(), ..told };
+                        self.complain(&node.span, text, complaints.into_iter().map(there).collect());
+                    }
+                    continue;
+                }
                 let found = self.unknown(&it.name, whose, variables, |name| format!("${{{name}}}"));
                 if let Some((found, instead)) = found {
                     self.complain(&node.span, text, vec![Complaint { at: it.at, found, instead }]);

@@ -26,7 +26,14 @@ impl Maker<'_> {
             Model::Open => self.open(it, mix, max),
         };
         let warmup = it.warmup.map_or(Nanos::ZERO, |it| it.0);
-        for (key, given) in [("duration", it.duration), ("timeout", it.timeout), ("pacing", it.pacing)] {
+        let times = [
+            ("duration", it.duration),
+            ("timeout", it.timeout),
+            ("connect_timeout", it.connect_timeout),
+            ("first_byte_timeout", it.first_byte_timeout),
+            ("pacing", it.pacing),
+        ];
+        for (key, given) in times {
             if given.is_some_and(|it| it.0 == Nanos::ZERO) {
                 self.tell(&format!("load.{key}"), format!("a {key} of 0"), "write how long, as in 10s");
             }
@@ -58,6 +65,9 @@ impl Maker<'_> {
                 Some(file::QueryMode::Prepared) => QueryMode::Prepared,
             },
             connect_each: it.connect_each.unwrap_or(false),
+            connect_timeout: it.connect_timeout.map(|it| it.0),
+            first_byte_timeout: it.first_byte_timeout.map(|it| it.0),
+            cookies: it.cookies.unwrap_or(false),
             timeout: it.timeout.map(|it| it.0),
             max_tries: it.max_tries.unwrap_or(1),
         };

@@ -8,6 +8,7 @@ use std::sync::Arc;
 pub use wire::http::Method;
 use wire::http::compile::{is_header_name, is_one_line};
 use wire::json::Pointer;
+use wire::pg::Secret;
 use wire::{Hole, TemplateBuilder};
 
 /// A request to an HTTP service; its time is that of a command.
@@ -29,6 +30,10 @@ pub struct Call {
     pub contains: Option<String>,
     /// What of the answer later commands need.
     pub captures: Vec<Capture>,
+    /// So many redirects are followed, as long as they stay with the service; 0: an answer of 3xx is one like another.
+    pub redirects: u8,
+    /// A packed body is asked for, and unpacked for those who look into it.
+    pub unpack: bool,
 }
 
 /// A piece of a request.
@@ -40,7 +45,18 @@ pub enum Part {
         slot: Slot,
         hole: Hole,
     },
+    /// What the environment's variable of this name holds, escaped for its place. It is in no variable and told to nobody.
+    Secret {
+        name: String,
+        escaped: Secret,
+    },
 }
+
+/// Finds what a variable of the environment holds; `None` if there is none of this name.
+pub type Secrets = fn(&str) -> Option<Secret>;
+
+/// Of `${env:NAME}`.
+const ENVIRONMENT: &str = "env:";
 
 /// Something of an answer that becomes a variable's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,6 +121,8 @@ impl Call {
             expect: Vec::new(),
             contains: None,
             captures: Vec::new(),
+            redirects: 0,
+            unpack: false,
         }
     }
 
@@ -123,6 +141,7 @@ impl Call {
             match part {
                 Part::Text(text) => line += text,
                 Part::Var { slot, .. } => line += &format!("${{{}}}", names[usize::from(*slot)]),
+                Part::Secret { name, .. } => line += &format!("${{{ENVIRONMENT}{name}}}"),
             }
         }
         while line.len() > 127 {
@@ -132,8 +151,14 @@ impl Call {
     }
 }
 
-/// Cuts `text` at its variables, `${name}`; `slot` finds the place of each. `$$` is one dollar. Else what is wrong.
-pub fn parts(text: &str, hole: Hole, mut slot: impl FnMut(&str) -> Slot) -> Result<Vec<Part>, String> {
+/// Cuts `text` at its variables, `${name}`, of which `slot` finds the place, and `${env:NAME}`, whose values `secrets`
+/// knows. `$$` is one dollar. Else what is wrong.
+pub fn parts(
+    text: &str,
+    hole: Hole,
+    secrets: Secrets,
+    mut slot: impl FnMut(&str) -> Slot,
+) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut plain = String::new();
     let mut rest = text;
@@ -144,7 +169,8 @@ pub fn parts(text: &str, hole: Hole, mut slot: impl FnMut(&str) -> Slot) -> Resu
             rest = after;
             continue;
         }
-        let name = after.strip_prefix('{').and_then(|it| it.split_once('}')).filter(|it| valid_name(it.0));
+        let is_known = |it: &str| valid_name(it.strip_prefix(ENVIRONMENT).unwrap_or(it));
+        let name = after.strip_prefix('{').and_then(|it| it.split_once('}')).filter(|it| is_known(it.0));
         let Some((name, after)) = name else {
             return Err(format!(
                 "a $ in \"{text}\" begins no variable; write ${{name}}, or $$ for the sign itself"
@@ -153,7 +179,17 @@ pub fn parts(text: &str, hole: Hole, mut slot: impl FnMut(&str) -> Slot) -> Resu
         if !plain.is_empty() {
             parts.push(Part::Text(std::mem::take(&mut plain)));
         }
-        parts.push(Part::Var { slot: slot(name), hole });
+        parts.push(match name.strip_prefix(ENVIRONMENT) {
+            None => Part::Var { slot: slot(name), hole },
+            Some(name) => {
+                let missing = || {
+                    format!("the environment has no variable {name}; set it before, as in: export {name}=…")
+                };
+                let secret = secrets(name).ok_or_else(missing)?;
+                let escaped = Secret::new(escaped(secret.reveal(), hole));
+                Part::Secret { name: name.to_owned(), escaped }
+            }
+        });
         rest = after;
     }
     plain += rest;
@@ -164,7 +200,11 @@ pub fn parts(text: &str, hole: Hole, mut slot: impl FnMut(&str) -> Slot) -> Resu
 }
 
 /// A header as it is written on a command line, `Name: value`, variables in its value. Else what is wrong.
-pub fn header(text: &str, slot: impl FnMut(&str) -> Slot) -> Result<(String, Vec<Part>), String> {
+pub fn header(
+    text: &str,
+    secrets: Secrets,
+    slot: impl FnMut(&str) -> Slot,
+) -> Result<(String, Vec<Part>), String> {
     let Some((name, value)) = text.split_once(':').filter(|it| is_header_name(it.0)) else {
         return Err(format!("\"{text}\" is no header; write it as \"Accept: text/html\""));
     };
@@ -176,7 +216,7 @@ pub fn header(text: &str, slot: impl FnMut(&str) -> Slot) -> Result<(String, Vec
             return Err(format!("the header {ours} is written by pgdyno itself; leave it out"));
         }
     }
-    Ok((name.to_owned(), parts(value.trim(), Hole::Line, slot)?))
+    Ok((name.to_owned(), parts(value.trim(), Hole::Line, secrets, slot)?))
 }
 
 /// How variables are escaped in a body of this Content-Type.
@@ -195,14 +235,19 @@ pub(super) fn is_target(text: &str) -> bool {
 
 /// All but what RFC 3986 calls unreserved, as within a form.
 pub(super) fn percent_encoded(text: &str) -> String {
+    escaped(text, Hole::Url)
+}
+
+/// As it stands in a hole of this kind.
+fn escaped(text: &str, hole: Hole) -> String {
     let mut template = TemplateBuilder::default();
-    template.hole(0, Hole::Url);
+    template.hole(0, hole);
     let mut out = Vec::new();
     template.build().render(&mut out, |_, out| {
         out.extend_from_slice(text.as_bytes());
         true
     });
-    String::from_utf8(out).expect("all of it is ASCII")
+    String::from_utf8(out).expect("escapes are ASCII, and take the place of ASCII or of whole characters")
 }
 
 /// One request as it is written on a command line, its texts with variables `${name}`.
@@ -216,6 +261,8 @@ pub struct Written<'a> {
     /// A JSON text, unless a header says otherwise; variables are escaped accordingly.
     pub body: Option<&'a str>,
     pub expect: &'a [RangeInclusive<u16>],
+    /// For `${env:NAME}`.
+    pub secrets: Secrets,
 }
 
 impl Program {
@@ -230,13 +277,13 @@ impl Program {
             }
             names.slot(name)
         };
-        let target = parts(it.target, Hole::Url, &mut slot).unwrap_or_else(|why| {
+        let target = parts(it.target, Hole::Url, it.secrets, &mut slot).unwrap_or_else(|why| {
             mistakes.push(why);
             Vec::new()
         });
         let mut headers = Vec::new();
         for text in it.headers {
-            match header(text, &mut slot) {
+            match header(text, it.secrets, &mut slot) {
                 Ok(it) => headers.push(it),
                 Err(why) => mistakes.push(why),
             }
@@ -250,7 +297,7 @@ impl Program {
         if kind.is_none() && it.body.is_some() {
             headers.push(("Content-Type".to_owned(), vec![Part::Text("application/json".to_owned())]));
         }
-        let body = it.body.and_then(|it| match parts(it, hole, &mut slot) {
+        let body = it.body.and_then(|body| match parts(body, hole, it.secrets, &mut slot) {
             Ok(parts) => Some(parts),
             Err(why) => {
                 mistakes.push(why);
@@ -281,15 +328,20 @@ mod tests {
         name.len() as Slot
     }
 
+    fn environment(name: &str) -> Option<Secret> {
+        (name == "TOKEN").then(|| Secret::new("t&ж"))
+    }
+
     #[test]
     fn texts_with_variables() {
         let check = |text: &str, expected: &str| {
-            let told = match parts(text, Hole::Url, slot) {
+            let told = match parts(text, Hole::Url, environment, slot) {
                 Ok(parts) => parts
                     .iter()
                     .map(|it| match it {
                         Part::Text(it) => format!("[{it}]"),
                         Part::Var { slot, .. } => format!("<{slot}>"),
+                        Part::Secret { name, escaped } => format!("<{name}: {}>", escaped.reveal()),
                     })
                     .collect(),
                 Err(why) => why,
@@ -300,10 +352,15 @@ mod tests {
         check("${a}${bc}", "<1><2>");
         check("cost: $$5", "[cost: $5]");
         check("", "");
+        check("/a?t=${env:TOKEN}", "[/a?t=]<TOKEN: t%26%D0%B6>");
+        let missing = "the environment has no variable NONE; set it before, as in: export NONE=…";
+        check("${env:NONE}", missing);
         let wrong = |it: &str| {
             format!("a $ in \"{it}\" begins no variable; write ${{name}}, or $$ for the sign itself")
         };
-        for text in ["$", "a$b", "${", "${}", "${1}", "${a b}"] {
+        for text in
+            ["$", "a$b", "${", "${}", "${1}", "${a b}", "${env:}", "${env:1}", "${ENV:A}", "${env:a:b}"]
+        {
             check(text, &wrong(text));
         }
     }
@@ -311,11 +368,13 @@ mod tests {
     #[test]
     fn headers() {
         let check = |text: &str, expected: Result<&str, &str>| {
-            let told = header(text, slot).map(|(name, value)| format!("{name}={value:?}"));
+            let told = header(text, environment, slot).map(|(name, value)| format!("{name}={value:?}"));
             assert_eq!(told.as_deref().map_err(String::as_str), expected, "{text}");
         };
         check("Accept:  */* ", Ok(r#"Accept=[Text("*/*")]"#));
         check("X: ${a}", Ok("X=[Var { slot: 1, hole: Line }]"));
+        // Not shown, not even for those who look for faults.
+        check("X: a ${env:TOKEN}", Ok("X=[Text(\"a \"), Secret { name: \"TOKEN\", escaped: *** }]"));
         check("no", Err("\"no\" is no header; write it as \"Accept: text/html\""));
         check("a b: c", Err("\"a b: c\" is no header; write it as \"Accept: text/html\""));
         check("A: b\r\nC: d", Err("the header A has a line's end or another control character in it"));

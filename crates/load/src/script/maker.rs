@@ -1,6 +1,6 @@
 //! How do scripts and HTTP requests become one program?
 
-use super::call::{self, Ammo, Call, Capture, From, Method, Part};
+use super::call::{self, Ammo, Call, Capture, From, Method, Part, Secrets};
 use super::diagnostic::Diagnostic;
 use super::eval::Expr;
 use super::names::{NameTable, Names, valid_name};
@@ -18,6 +18,7 @@ use wire::Hole;
 #[derive(Debug)]
 pub struct Maker {
     mode: Mode,
+    secrets: Secrets,
     names: NameTable,
     scripts: Vec<Script>,
     mistakes: Vec<Diagnostic>,
@@ -45,7 +46,12 @@ impl Maker {
         let mut names = NameTable::default();
         let known = predefined.iter().map(|it| names.slot(it)).collect();
         let (scripts, mistakes, draws, used) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Maker { mode, names, scripts, mistakes, draws, known, used }
+        Maker { mode, secrets: |_| None, names, scripts, mistakes, draws, known, used }
+    }
+
+    /// What `${env:NAME}` stands for in requests; without this, for nothing.
+    pub fn with_secrets(self, secrets: Secrets) -> Maker {
+        Maker { secrets, ..self }
     }
 
     /// A script in pgbench's language; see [`super::parse`].
@@ -196,7 +202,8 @@ impl Maker {
 
     /// The call of a step, and what is wrong with it.
     fn step(&mut self, script: &str, service: u16, step: &Step) -> (Call, Vec<String>) {
-        let Maker { names, known, used, .. } = self;
+        let Maker { names, known, used, secrets, .. } = self;
+        let secrets = *secrets;
         let mut slot = |name: &str| {
             let slot = names.slot(name);
             if !used.iter().any(|it| it.0 == slot) {
@@ -217,7 +224,7 @@ impl Maker {
             ));
         }
         let mut parts = |text: &str, hole: Hole, slot: &mut dyn FnMut(&str) -> Slot| {
-            call::parts(text, hole, slot).unwrap_or_else(|why| {
+            call::parts(text, hole, secrets, slot).unwrap_or_else(|why| {
                 wrong.push(why);
                 Vec::new()
             })
@@ -237,7 +244,7 @@ impl Maker {
                     all.push(Part::Text(format!("{and}{}=", call::percent_encoded(name))));
                     all.extend(parts(value, Hole::Url, &mut slot).into_iter().map(|it| match it {
                         Part::Text(it) => Part::Text(call::percent_encoded(&it)),
-                        it @ Part::Var { .. } => it,
+                        it @ (Part::Var { .. } | Part::Secret { .. }) => it,
                     }));
                 }
                 (Some(all), Some("application/x-www-form-urlencoded"))
@@ -245,7 +252,7 @@ impl Maker {
         };
         let mut headers = Vec::new();
         for (name, value) in &step.headers {
-            match call::header(&format!("{name}: {value}"), &mut slot) {
+            match call::header(&format!("{name}: {value}"), secrets, &mut slot) {
                 Ok(it) => headers.push(it),
                 Err(why) => wrong.push(why),
             }
@@ -268,7 +275,17 @@ impl Maker {
         }
         let expect: Vec<RangeInclusive<u16>> = step.expect.status.iter().map(|it| it.0..=it.1).collect();
         let contains = step.expect.contains.clone().filter(|it| !it.is_empty());
-        let call = Call { headers, body, expect, contains, captures, ..Call::new(service, method, target) };
+        let Step { redirects, unpack, .. } = *step;
+        let call = Call {
+            headers,
+            body,
+            expect,
+            contains,
+            captures,
+            redirects,
+            unpack,
+            ..Call::new(service, method, target)
+        };
         (call, wrong)
     }
 }

@@ -5,6 +5,7 @@
 
 mod client;
 mod connect;
+mod follow;
 mod reply;
 mod run;
 mod said;
@@ -131,7 +132,8 @@ impl<R: Recorder> Shard<R> {
         let crowd = Crowd::new(&plan.schedule, count, (k, plan.threads));
         let mut other = Prng::seeded(plan.seeds.other ^ u64::from(k) << 32);
         let clients: Vec<Client> = (0..count).map(|i| client(&work, first + i, &mut other)).collect();
-        let webs: Vec<Web> = (0..count).flat_map(|i| work.services.iter().map(move |_| Web::of(i))).collect();
+        let webs: Vec<Web> =
+            (0..count).flat_map(|i| work.services.iter().map(move |it| Web::of(i, it))).collect();
         let connections = clients.len() + webs.len();
         let share = |all: u32| all.div_ceil(u32::from(plan.threads));
         let backlog_max = share(plan.backlog_max) as usize;

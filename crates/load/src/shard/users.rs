@@ -101,6 +101,7 @@ impl<R: Recorder> Shard<R> {
     /// Client `i` leaves, its transaction over, and may come again.
     pub(super) fn depart(&mut self, i: u32) {
         self.hang_up(i);
+        self.forget_cookies(i);
         let client = &mut self.clients[i as usize];
         client.state = State::Absent;
         client.refusals = 0;

@@ -4,13 +4,13 @@
 //! closed it. An idle one may be closed at any time: that is no failure.
 
 use super::client::{State, todo};
-use super::{ConnId, Said, Shard};
+use super::{ConnId, Said, Shard, follow};
 use crate::recorder::Recorder;
 use crate::script::{Capture, Finder, From, Value, Variables};
-use crate::service::Request;
+use crate::service::{self, Hop, Request};
 use crate::workload::Target;
 use model::{Code, Nanos};
-use wire::http::{self, Channel, Event, Method, Reader, Response};
+use wire::http::{self, Channel, Event, Jar, Method, Reader, Response};
 
 /// One client's connection to one service.
 #[derive(Debug, Default)]
@@ -20,13 +20,23 @@ pub(super) struct Web {
     /// As a client's.
     pub todo: u8,
     /// Whose it is.
-    client: u32,
+    pub client: u32,
     /// When it began to be opened.
     since: Nanos,
-    /// When the request under way was to leave.
+    /// When the call under way began, and when its last request was to leave.
     asked: Nanos,
-    /// Its method.
-    method: Method,
+    sent: Nanos,
+    /// Which of its requests is under way, and after how many redirects.
+    pub hop: Hop,
+    pub hops: u8,
+    /// That request's method.
+    pub method: Method,
+    /// Its path and query, where cookies or redirects are to be seen from it.
+    pub target: Vec<u8>,
+    /// Where a redirect leads.
+    pub location: Vec<u8>,
+    /// Where cookies are kept, those of this client and service.
+    pub jar: Option<Box<Jar>>,
     /// It has answered a request before.
     served: bool,
     /// A byte of the request under way has left.
@@ -55,8 +65,9 @@ impl Standing {
 }
 
 impl Web {
-    pub fn of(client: u32) -> Web {
-        Web { client, ..Web::default() }
+    /// Of a client, to a service.
+    pub fn of(client: u32, service: &crate::Service) -> Web {
+        Web { client, jar: service.cookies.then(Box::default), ..Web::default() }
     }
 }
 
@@ -84,7 +95,7 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// The connections of client `i`.
-    fn webs_of(&self, i: u32) -> std::ops::Range<usize> {
+    pub(super) fn webs_of(&self, i: u32) -> std::ops::Range<usize> {
         let services = self.work.services.len();
         i as usize * services..(i as usize + 1) * services
     }
@@ -105,29 +116,53 @@ impl<R: Recorder> Shard<R> {
         let client = &self.clients[i as usize];
         let tx = client.tx.as_ref().expect("it calls");
         let web = &mut self.webs[w];
-        web.method = self.work.call(tx.script, tx.command).method(&client.variables);
-        (web.asked, web.again, web.left) = (now, false, false);
+        (web.hop, web.hops) = (Hop::First, 0);
+        web.method = self.work.call(tx.script, tx.command).method(web.hop, &client.variables);
+        web.asked = now;
+        self.ask_web(now, w);
+    }
+
+    /// Asks the request that `w` is at, over a connection that may have to be opened.
+    #[inline]
+    pub(super) fn ask_web(&mut self, now: Nanos, w: usize) {
+        let web = &mut self.webs[w];
+        (web.sent, web.again, web.left) = (now, false, false);
         match web.state {
-            Standing::Open => self.send(w),
+            Standing::Open => self.send(now, w),
             _ => self.dial(now, w),
         }
     }
 
     /// Queues the request that the client of `w` is at.
     #[inline]
-    fn send(&mut self, w: usize) {
-        let web = &mut self.webs[w];
-        let client = &mut self.clients[web.client as usize];
+    fn send(&mut self, now: Nanos, w: usize) {
+        let Web { channel, client, hop, method, target, location, jar, left, .. } = &mut self.webs[w];
+        let client = &mut self.clients[*client as usize];
         let tx = client.tx.as_mut().expect("it calls");
         let request = self.work.call(tx.script, tx.command);
         let variables = &client.variables;
-        let write = |arg: u16, out: &mut Vec<u8>| {
-            variables.write(request.args[arg as usize], out);
-            true
-        };
-        let template = request.template(web.method, variables);
-        web.channel.request(web.method, request.keep, |out| template.render(out, write));
-        web.left = false;
+        let template = request.template(*hop, *method, variables);
+        channel.request(*method, request.keep, |out| {
+            let begin = out.len();
+            template.render(out, |arg, out| {
+                match arg {
+                    service::TARGET => out.extend_from_slice(location),
+                    service::COOKIES => {
+                        follow::remember(target, &out[begin..]);
+                        let jar = jar.as_ref().expect("whoever sends cookies keeps them");
+                        jar.write(target, now.0, out);
+                    }
+                    arg => {
+                        variables.write(request.args[usize::from(arg)], out);
+                    }
+                }
+                true
+            });
+            if request.call.redirects > 0 {
+                follow::remember(target, &out[begin..]);
+            }
+        });
+        *left = false;
         tx.spoke = true;
         self.demand_web(w, todo::TRANSMIT);
     }
@@ -180,7 +215,7 @@ impl<R: Recorder> Shard<R> {
         self.clients[web.client as usize].refusals = 0;
         self.recorder.connected(now - web.since);
         if self.called(self.webs[w].client) == Some(w) {
-            self.send(w);
+            self.send(now, w);
         }
     }
 
@@ -272,18 +307,22 @@ impl<R: Recorder> Shard<R> {
         let web = &mut self.webs[w];
         let i = web.client;
         web.served = true;
-        let client = &mut self.clients[i as usize];
+        let client = &self.clients[i as usize];
         let tx = client.tx.as_ref().expect("whoever asked awaits the answer");
-        let request = self.work.call(tx.script, tx.command);
-        let judged = if !request.call.expects(response.status) {
-            Err(Code::Http(response.status))
-        } else if request.needle.as_ref().is_some_and(|it| !web.channel.reader().has_found(it)) {
-            Err(Code::UNEXPECTED)
-        } else {
-            capture(request, response, web.channel.reader(), &mut client.variables, &mut self.finders)
-        };
+        let call = &self.work.call(tx.script, tx.command).call;
+        let (most, is_written) = (call.redirects, call.ammo.is_none());
+        if web.jar.is_some() && is_written {
+            self.keep_cookies(now, w);
+        }
+        let followed = if most == 0 { Ok(false) } else { self.follow(w, response.status, most) };
+        let judged = if followed == Ok(false) { self.judge(w, response) } else { Ok(()) };
         if response.close {
             self.hang_up_web(w);
+        }
+        match followed {
+            Ok(true) => return self.ask_web(now, w),
+            Ok(false) => {}
+            Err((code, words)) => return self.call_failed(now, i, code, false, &words),
         }
         let Err(code) = judged else { return self.command_done(now, i) };
         let told = self.told.contains(&code) && !self.work.plan.verbose;
@@ -294,6 +333,23 @@ impl<R: Recorder> Shard<R> {
             _ => format!("the service answered with {code}"),
         };
         self.call_failed(now, i, code, false, &words);
+    }
+
+    /// Whether the answer is one that was hoped for; takes of it what later commands need.
+    #[inline]
+    fn judge(&mut self, w: usize, response: Response) -> Result<(), Code> {
+        let web = &self.webs[w];
+        let client = &mut self.clients[web.client as usize];
+        let tx = client.tx.as_ref().expect("whoever asked awaits the answer");
+        let request = self.work.call(tx.script, tx.command);
+        let reader = web.channel.reader();
+        if !request.call.expects(response.status) {
+            return Err(Code::Http(response.status));
+        }
+        if request.needle.as_ref().is_some_and(|it| !reader.has_found(it)) {
+            return Err(Code::UNEXPECTED);
+        }
+        capture(request, response, reader, &mut client.variables, &mut self.finders)
     }
 
     /// Has the driver close `w`.
@@ -331,7 +387,7 @@ impl<R: Recorder> Shard<R> {
             } else if awaited
                 && !begun
                 && (late(web.asked, service.end_within)
-                    || (web.state == Standing::Open && late(web.asked, service.begin_within)))
+                    || (web.state == Standing::Open && late(web.sent, service.begin_within)))
             {
                 self.web_lost(now, w, Code::TIMED_OUT, "timeout expired");
             }

@@ -16,6 +16,15 @@ pub struct Load {
     pub query_mode: crate::summary::QueryMode,
     /// Each transaction opens a connection of its own.
     pub connect_each: bool,
+    /// A connection that takes longer to open, its log-in included, is given up; 30 s when `None`.
+    #[serde(default)]
+    pub connect_timeout: Option<Nanos>,
+    /// A service's answer that has not begun so long after its request was to leave is given up.
+    #[serde(default)]
+    pub first_byte_timeout: Option<Nanos>,
+    /// Each client keeps the cookies that a service sets, and sends them back.
+    #[serde(default)]
+    pub cookies: bool,
     /// A transaction that takes longer from its send is given up, and its connection closed.
     pub timeout: Option<Nanos>,
     /// Tries where a serialization failure or deadlock allows another; 1: no retry.

@@ -141,6 +141,12 @@ pub struct Step {
     /// The variable's name, and what it is taken from.
     pub captures: Vec<(String, CaptureFrom)>,
     pub expect: Expect,
+    /// So many redirects are followed, as long as they stay with the service.
+    #[serde(default)]
+    pub redirects: u8,
+    /// A packed body is asked for, and unpacked for those who look into it.
+    #[serde(default)]
+    pub unpack: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

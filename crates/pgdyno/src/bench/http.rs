@@ -17,6 +17,7 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::time::Duration;
 use wire::http::{Channel, Event, Host, Keep, Method, Part, Request, Url, compile};
+use wire::pg::Secret;
 use wire::tls::{Identity, Web};
 use wire::{Template, TemplateBuilder};
 
@@ -39,6 +40,7 @@ pub fn run(options: &Options, asked: &Http, voice: &Voice) -> Result<ExitCode, T
         headers: &asked.headers,
         body: asked.body.as_deref(),
         expect: &asked.expect,
+        secrets: secret,
     };
     let own = ["client_id", "random_seed", "default_seed", "scale"];
     let defined: Vec<&str> = options.defines.iter().map(|it| it.0.as_str()).chain(own).collect();
@@ -69,6 +71,11 @@ pub fn run(options: &Options, asked: &Http, voice: &Voice) -> Result<ExitCode, T
     let prepared = ready::prepare_for(options, program, asked, 1, seed)?;
     let (summary, complete) = run_prepared(options, prepared, (&server, &named), None, seed, voice)?;
     Ok(told_whole(options, &summary, complete, voice))
+}
+
+/// What `${env:NAME}` stands for in requests.
+pub fn secret(name: &str) -> Option<Secret> {
+    std::env::var(name).ok().map(Secret::new)
 }
 
 /// The terms on which TLS is spoken, if it is.

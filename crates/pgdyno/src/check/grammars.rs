@@ -17,6 +17,7 @@ pub const ALL: Grammars<'static> = Grammars {
     url: &place,
     dsn: &database,
     regex: &regex,
+    secret: &secret,
     rule: &rule,
     objective: &objective,
 };
@@ -89,6 +90,21 @@ fn regex(text: &str) -> Judged {
             instead: instead.to_owned(),
         }]
     })
+}
+
+fn secret(name: &str) -> Judged {
+    // What it holds is read when it is sent, and kept nowhere.
+    match std::env::var_os(name) {
+        Some(held) if held.to_str().is_some() => Ok(()),
+        held => {
+            let wrong = match held {
+                None => format!("the environment has no variable `{name}`"),
+                Some(_) => format!("the environment's variable `{name}` is no text"),
+            };
+            let instead = format!("set it before, as in `export {name}=…`, or leave it out");
+            Err(vec![Complaint { at: 0..0, found: wrong, instead }])
+        }
+    }
 }
 
 fn rule(text: &str, setup: &Setup) -> Judged {

@@ -22,7 +22,7 @@ use wire::tls::{Identity, Web as Tls};
 const BACKLOG: u32 = 100_000;
 /// Log-ins under way at the same time.
 const CONNECTING: u32 = 64;
-/// A log-in that takes longer is given up.
+/// A log-in that takes longer is given up, where the load does not say how long it may take.
 const LOG_IN: Nanos = Nanos::from_secs(30);
 /// After the window, what is under way may take this long where no timeout says it.
 const DRAIN: Nanos = Nanos::from_secs(10);
@@ -81,7 +81,7 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
         drain: load.timeout.unwrap_or(DRAIN),
         reconnect: load.connect_each,
         connecting_max: CONNECTING,
-        connect_timeout: LOG_IN,
+        connect_timeout: load.connect_timeout.unwrap_or(LOG_IN),
         timeout: load.timeout,
         verbose: false,
         statements: false,
@@ -119,7 +119,9 @@ fn of(address: &ask::Address) -> Address {
 fn service(web: &Web, load: &Load) -> Result<(Service, Address), Trouble> {
     let service = Service {
         tls: web_tls(&web.url)?,
-        connect_within: LOG_IN,
+        connect_within: load.connect_timeout.unwrap_or(LOG_IN),
+        begin_within: load.first_byte_timeout,
+        cookies: load.cookies,
         end_within: load.timeout,
         ..Service::plain(&web.url.host_header())
     };
@@ -163,7 +165,7 @@ pub fn operations(setup: &Setup) -> Vec<summary::Script> {
 
 fn compile(setup: &Setup, asked: &Asked<'_>) -> Result<Program, Trouble> {
     let predefined: Vec<&str> = asked.variables.iter().map(|it| it.0).collect();
-    let mut maker = Maker::new(ready::mode(setup.load.query_mode), &predefined);
+    let mut maker = Maker::new(ready::mode(setup.load.query_mode), &predefined).with_secrets(http::secret);
     for it in &setup.operations {
         let feed = it.feed.as_ref().and_then(|name| setup.feeds.iter().position(|feed| feed.name == *name));
         let draws = feed.map(|number| (number as u16, asked.feeds[number].columns()));

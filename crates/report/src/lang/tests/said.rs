@@ -181,6 +181,9 @@ fn load(model: Model, duration: Option<Nanos>) -> Load {
         threads: 2,
         query_mode: QueryMode::Prepared,
         connect_each: true,
+        connect_timeout: None,
+        first_byte_timeout: None,
+        cookies: false,
         timeout: Some(Nanos::from_millis(1_500)),
         max_tries: 3,
     }

@@ -1,0 +1,60 @@
+//! Where does an answer lead its client, and what does it leave with him?
+
+use super::Shard;
+use crate::recorder::Recorder;
+use model::{Code, Nanos};
+use wire::http::{Lost, Setting};
+
+impl<R: Recorder> Shard<R> {
+    /// Keeps the cookies that the answer on `w` sets, and throws away those that it takes back.
+    pub(super) fn keep_cookies(&mut self, now: Nanos, w: usize) {
+        let services = &self.work.services;
+        let origin = services[w % services.len()].origin();
+        let web = &mut self.webs[w];
+        let (reader, jar) = (web.channel.reader(), web.jar.as_mut().expect("it is kept"));
+        let setting = Setting { origin, target: &web.target, date: reader.header("date"), now: now.0 };
+        reader.each_header("set-cookie", |it| jar.keep(it, &setting));
+    }
+
+    /// Goes where the answer on `w` leads: true if its client has to ask there. Else it is one that counts, or has led
+    /// further than `most` times, or to somebody else: then with which code it fails, and why.
+    pub(super) fn follow(&mut self, w: usize, status: u16, most: u8) -> Result<bool, (Code, String)> {
+        let services = &self.work.services;
+        let origin = services[w % services.len()].origin();
+        let web = &mut self.webs[w];
+        let Some(hop) = web.hop.after(status, web.method) else { return Ok(false) };
+        let Some(location) = web.channel.reader().header("location") else { return Ok(false) };
+        if web.hops >= most {
+            let times = if most == 1 { "once".to_owned() } else { format!("{most} times") };
+            return Err((Code::LOOPS, format!("the service has redirected {times}, and does it again")));
+        }
+        origin.resolve(&web.target, location, &mut web.location).map_err(|lost| {
+            let code = match lost {
+                Lost::Elsewhere(_) => Code::ELSEWHERE,
+                Lost::Unreadable => Code::PROTOCOL,
+            };
+            (code, lost.to_string())
+        })?;
+        let client = &self.clients[web.client as usize];
+        let tx = client.tx.as_ref().expect("whoever asked awaits the answer");
+        web.hop = hop;
+        web.hops += 1;
+        web.method = self.work.call(tx.script, tx.command).method(hop, &client.variables);
+        Ok(true)
+    }
+
+    /// Who comes in the place of client `i` is somebody else: he has no cookies yet.
+    pub(super) fn forget_cookies(&mut self, i: u32) {
+        for w in self.webs_of(i) {
+            if let Some(jar) = &mut self.webs[w].jar {
+                jar.clear();
+            }
+        }
+    }
+}
+
+/// Puts the path and query of a request into `target`.
+pub(super) fn remember(target: &mut Vec<u8>, request: &[u8]) {
+    target.clear();
+    target.extend_from_slice(request.split(|it| *it == b' ').nth(1).unwrap_or_default());
+}

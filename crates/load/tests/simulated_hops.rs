@@ -1,0 +1,449 @@
+//! Cookies, redirects, packed answers and secrets: which bytes leave, and what comes of the answers.
+
+use load::random::Seeds;
+use load::script::{Head, Maker, Mode, Program};
+use load::{Action, Plan, Recorder, Said, Seeding, Service, Shard, Workload};
+use model::plan::{Body, CaptureFrom, Expect, Stage, Step, Think};
+use model::{Nanos, Outcome, Record, Schedule, ScriptId, Users};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use wire::pg::Secret;
+
+const HOST: &str = "shop.test:8080";
+
+fn step(method: &str, target: &str) -> Step {
+    Step {
+        name: None,
+        method: method.to_owned(),
+        target: target.to_owned(),
+        headers: Vec::new(),
+        body: None,
+        captures: Vec::new(),
+        expect: Expect::default(),
+        redirects: 0,
+        unpack: false,
+    }
+}
+
+fn program(steps: &[Step]) -> Program {
+    let mut maker = Maker::new(Mode::Simple, &[]).with_secrets(environment);
+    maker.http(&Head { name: "op", weight: 1, draws: None }, 0, &[], steps);
+    maker.finish().expect("it is right")
+}
+
+fn environment(name: &str) -> Option<Secret> {
+    (name == "TOKEN").then(|| Secret::new("CANARY \"7\"\r\nX: y"))
+}
+
+#[derive(Debug, Default)]
+struct All {
+    outcomes: Vec<Outcome>,
+    took: Vec<Nanos>,
+    steps: Vec<Nanos>,
+    connected: usize,
+}
+
+impl Recorder for All {
+    fn record(&mut self, it: &Record) {
+        self.outcomes.push(it.outcome);
+        self.took.push(it.finished - it.started);
+    }
+
+    fn statement(&mut self, _: ScriptId, _: u16, took: Nanos) {
+        self.steps.push(took);
+    }
+
+    fn connected(&mut self, _: Nanos) {
+        self.connected += 1;
+    }
+}
+
+/// What was sent, what came of it, and what was told.
+struct Talk {
+    sent: Vec<String>,
+    all: All,
+    said: Vec<String>,
+}
+
+impl Talk {
+    fn outcomes(&self) -> String {
+        let told = self.all.outcomes.iter().map(|it| match it {
+            Outcome::Ok => "ok".to_owned(),
+            Outcome::Failed(code) => format!("failed {code}"),
+            Outcome::Unknown(code) => format!("unknown {code}"),
+            Outcome::Dropped => "dropped".to_owned(),
+        });
+        told.collect::<Vec<_>>().join(", ")
+    }
+
+    /// First line, cookies and body of each request.
+    fn asked(&self) -> Vec<String> {
+        let one = |it: &String| {
+            let (head, body) = it.split_once("\r\n\r\n").expect("a head has an end");
+            let line = head.split(" HTTP").next().expect("a line");
+            let cookies: Vec<&str> = head.lines().filter(|it| it.starts_with("Cookie: ")).collect();
+            [&[line], &cookies[..], &[body]].concat().join(" | ").trim_end_matches(" | ").to_owned()
+        };
+        self.sent.iter().map(one).collect()
+    }
+}
+
+/// An answer, a millisecond after the request; with `close` the connection is closed behind it, without a word.
+struct Answer {
+    text: Vec<u8>,
+    close: bool,
+}
+
+fn answer(status: u16, headers: &str, body: &[u8]) -> Answer {
+    let head = format!("HTTP/1.1 {status} Any\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
+    Answer { text: [head.as_bytes(), body].concat(), close: false }
+}
+
+fn ok(headers: &str) -> Answer {
+    answer(200, headers, b"here")
+}
+
+fn to(location: &str) -> Answer {
+    answer(302, &format!("Location: {location}\r\n"), b"")
+}
+
+/// Lets clients do so many transactions each.
+fn talk(
+    program: Program,
+    (clients, transactions): (u32, u64),
+    service: Service,
+    schedule: Schedule,
+    mut serve: impl FnMut(&str) -> Answer,
+) -> Talk {
+    let mut seeds = Seeds::new(7);
+    let plan = Plan {
+        program,
+        mode: Mode::Simple,
+        schedule,
+        duration: None,
+        transactions: Some(transactions),
+        clients,
+        threads: 1,
+        max_tries: 1,
+        latency_limit: None,
+        backlog_max: 0,
+        drain: Nanos::from_secs(10),
+        reconnect: false,
+        connecting_max: 1000,
+        connect_timeout: Nanos::from_secs(10),
+        timeout: None,
+        verbose: true,
+        statements: true,
+        seeds: Seeding {
+            clients: (0..clients).map(|_| seeds.client()).collect(),
+            choices: vec![seeds.thread().choose],
+            arrivals: 7,
+            other: 7,
+            variables: Vec::new(),
+        },
+    };
+    let work = Workload::of(plan, None, vec![service]);
+    let mut shard = Shard::new(Arc::new(work), 0, All::default());
+    let (mut sent, mut said, mut asked) = (Vec::new(), Vec::new(), VecDeque::new());
+    let mut now = Nanos::ZERO;
+    shard.begin(now);
+    loop {
+        shard.advance(now);
+        loop {
+            match shard.poll() {
+                Action::Connect(conn) => shard.connected(now, conn),
+                Action::Transmit(conn, bytes) => {
+                    let text = String::from_utf8(bytes.to_vec()).expect("requests are texts");
+                    shard.sent(conn, text.len());
+                    asked.push_back((conn, serve(&text)));
+                    sent.push(text);
+                }
+                Action::Say(Said::Failed { message, .. }) => said.push(message),
+                Action::Wait(until) if until <= now => shard.advance(now),
+                Action::Wait(_) => break,
+                Action::Done => return Talk { sent, all: shard.recorder, said },
+                _ => {}
+            }
+        }
+        now += Nanos::from_millis(1);
+        for (conn, it) in asked.drain(..) {
+            shard.receive(now, conn, &it.text);
+            if it.close {
+                shard.closed(now, conn);
+            }
+        }
+    }
+}
+
+const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
+
+fn once(steps: &[Step], serve: impl FnMut(&str) -> Answer) -> Talk {
+    talk(program(steps), (1, 1), Service::plain(HOST), CLOSED, serve)
+}
+
+#[test]
+fn redirects_are_followed_by_the_rules_of_their_status() {
+    let check = |method: &str, status: u16, expected: &str| {
+        let it = Step {
+            redirects: 1,
+            headers: vec![("Content-Language".to_owned(), "ru".to_owned()), ("X".to_owned(), "y".to_owned())],
+            body: (method == "POST" || method == "PUT").then(|| Body::Json("{\"a\": 1}".to_owned())),
+            ..step(method, "/a/b?c")
+        };
+        let talk = once(&[it], |request| {
+            let body: &[u8] = if request.starts_with("HEAD") { b"" } else { b"here" };
+            match request.contains(" /a/b?c ") {
+                true => answer(status, "Location: ../d\r\n", body),
+                false => answer(200, "", body),
+            }
+        });
+        assert_eq!(talk.outcomes(), "ok", "{method} {status}");
+        let second = talk.asked().into_iter().nth(1).unwrap_or_default();
+        assert_eq!(second, expected, "{method} {status}");
+        if !second.is_empty() {
+            let head = &talk.sent[1];
+            assert!(
+                head.contains(&format!("\r\nHost: {HOST}\r\n")) && head.contains("\r\nX: y\r\n"),
+                "{head}"
+            );
+            // What is said of a body goes with it.
+            let same = second.starts_with(method) && status != 303;
+            assert_eq!(head.contains("Content-"), same, "{head}");
+        }
+    };
+    for status in [301, 302, 303, 307, 308] {
+        check("GET", status, "GET /d");
+        check("HEAD", status, "HEAD /d");
+    }
+    for (method, fetched) in
+        [("POST", [true, true, true, false, false]), ("PUT", [false, false, true, false, false])]
+    {
+        for (status, fetched) in [301, 302, 303, 307, 308].into_iter().zip(fetched) {
+            check(
+                method,
+                status,
+                &if fetched { "GET /d".to_owned() } else { format!("{method} /d | {{\"a\": 1}}") },
+            );
+        }
+    }
+    // No redirects: there is nothing to go to, or the status does not say so.
+    for status in [300, 305, 306] {
+        check("GET", status, "");
+    }
+}
+
+#[test]
+fn hops_are_of_one_operation_and_its_time() {
+    let first = Step {
+        redirects: 5,
+        captures: vec![("token".to_owned(), CaptureFrom::Header("x-token".to_owned()))],
+        ..step("POST", "/login")
+    };
+    let second = Step { redirects: 5, ..step("GET", "/use/${token}") };
+    let serve = |request: &str| match request.split(' ').nth(1).expect("a target") {
+        // Each kind of reference, the last from a connection that is closed behind it.
+        "/login" => answer(303, "Location: /1?a b\r\n", b""),
+        "/1?a%20b" => answer(301, "Location: http://SHOP.test:8080/x/2#top\r\n", b""),
+        "/x/2" => answer(308, "Location: 3\r\nConnection: close\r\n", b"elsewhere"),
+        "/x/3" => ok("X-Token: t7\r\n"),
+        "/use/t7" => ok(""),
+        other => panic!("{other} was asked for"),
+    };
+    let talk = once(&[first.clone(), second.clone()], serve);
+    assert_eq!(talk.outcomes(), "ok");
+    let lines = ["POST /login", "GET /1?a%20b", "GET /x/2", "GET /x/3", "GET /use/t7"];
+    assert_eq!(talk.asked(), lines);
+    let ms = Nanos::from_millis;
+    assert_eq!((talk.all.steps, talk.all.took, talk.all.connected), (vec![ms(4), ms(1)], vec![ms(5)], 2));
+    // Without being asked to, nobody goes anywhere.
+    let plain = Step { redirects: 0, captures: Vec::new(), ..first };
+    let talk = once(&[plain], serve);
+    assert_eq!((talk.outcomes().as_str(), talk.sent.len()), ("ok", 1));
+    // A status that leads nowhere is judged as any other.
+    let strict = Step { expect: Expect { status: vec![(200, 200)], contains: None }, ..second };
+    let talk = once(&[Step { target: "/".to_owned(), ..strict }], |_| answer(302, "", b""));
+    assert_eq!((talk.outcomes().as_str(), talk.sent.len()), ("failed HTTP 302", 1));
+}
+
+#[test]
+fn redirects_never_leave_the_service_nor_go_round_for_ever() {
+    let check = |redirects: u8, serve: fn(&str) -> Answer, asked: usize, outcome: &str, said: &str| {
+        let talk = once(&[Step { redirects, ..step("GET", "/") }], serve);
+        assert_eq!((talk.outcomes().as_str(), talk.sent.len()), (outcome, asked));
+        assert_eq!(talk.said, [said]);
+        assert_eq!(talk.all.connected, 1);
+    };
+    let elsewhere =
+        |whom: &str| format!("the service redirects to {whom}: only redirects to itself are followed");
+    check(5, |_| to("http://other.test/a?t=secret"), 1, "failed net 18", &elsewhere("http://other.test"));
+    check(5, |_| to("https://shop.test:8080/"), 1, "failed net 18", &elsewhere("https://shop.test:8080"));
+    check(5, |_| to("//shop.test/"), 1, "failed net 18", &elsewhere("//shop.test"));
+    let unreadable = "the service redirects to nowhere: its Location cannot be read";
+    check(5, |_| to("http://a@shop.test:8080/"), 1, "failed net 71", unreadable);
+    let again = "the service has redirected 5 times, and does it again";
+    check(5, |_| to("/"), 6, "failed net 40", again);
+    check(1, |_| to("x/y"), 2, "failed net 40", "the service has redirected once, and does it again");
+    check(255, |_| to("/"), 256, "failed net 40", "the service has redirected 255 times, and does it again");
+    // Ever longer: bounded as well.
+    check(
+        255,
+        |it| to(&format!("{}{}", it.split(' ').nth(1).expect("a target"), "x".repeat(1000))),
+        9,
+        "failed net 71",
+        unreadable,
+    );
+}
+
+#[test]
+fn a_hop_meets_an_idle_end_like_any_request() {
+    // The connection is closed without a word behind the redirect: the hop is asked again, on a new one.
+    let mut asked = 0;
+    let talk = once(&[Step { redirects: 1, ..step("POST", "/") }], |request| {
+        asked += 1;
+        match (asked, request.starts_with("POST")) {
+            (1, true) => to("/there"),
+            (2, false) => Answer { text: Vec::new(), close: true },
+            (3, false) => ok(""),
+            other => panic!("{other:?}: {request}"),
+        }
+    });
+    assert_eq!((talk.outcomes().as_str(), talk.all.connected), ("ok", 2));
+    assert_eq!(talk.asked(), ["POST /", "GET /there", "GET /there"]);
+}
+
+fn with_cookies() -> Service {
+    Service { cookies: true, ..Service::plain(HOST) }
+}
+
+#[test]
+fn each_client_keeps_its_cookies_and_sends_them_back() {
+    let login = Step { redirects: 2, ..step("POST", "/user/login") };
+    let steps = [
+        login,
+        step("GET", "/user/me"),
+        step("GET", "/"),
+        step("POST", "/user/leave"),
+        step("GET", "/user/me"),
+    ];
+    let mut users = 0;
+    let talk = talk(program(&steps), (2, 2), with_cookies(), CLOSED, |request| {
+        let target = request.split(' ').nth(1).expect("a target");
+        match target {
+            // A login usually answers with a redirect: what it sets counts at once.
+            "/user/login" => {
+                users += 1;
+                let cookies = format!("Set-Cookie: id=u{users}; HttpOnly\r\nset-cookie: lang=ru; Path=/\r\n");
+                answer(302, &format!("Location: /user/home\r\n{cookies}"), b"")
+            }
+            "/user/leave" => ok("Set-Cookie: id=; Max-Age=0\r\n"),
+            _ => ok(""),
+        }
+    });
+    assert_eq!(talk.outcomes(), "ok, ok, ok, ok");
+    let whose = |user: u32| {
+        let cookies = format!("Cookie: id=u{user}; lang=ru");
+        [
+            format!("GET /user/home | {cookies}"),
+            format!("GET /user/me | {cookies}"),
+            "GET / | Cookie: lang=ru".to_owned(),
+            format!("POST /user/leave | {cookies}"),
+            "GET /user/me | Cookie: lang=ru".to_owned(),
+        ]
+    };
+    // Two clients take turns, so that every second request is the same one's.
+    for (client, users) in [(0, [1, 3]), (1, [2, 4])] {
+        let asked: Vec<String> = talk.asked().into_iter().skip(client).step_by(2).collect();
+        let first = ["POST /user/login".to_owned()].into_iter().chain(whose(users[0]));
+        let again = ["POST /user/login | Cookie: lang=ru".to_owned()].into_iter().chain(whose(users[1]));
+        assert_eq!(asked, first.chain(again).collect::<Vec<_>>(), "client {client}");
+    }
+    // Not asked for: neither kept nor sent.
+    let plain = Service::plain(HOST);
+    let talk = self::talk(program(&steps[1..2]), (1, 2), plain, CLOSED, |_| ok("Set-Cookie: id=7\r\n"));
+    assert_eq!(talk.asked(), ["GET /user/me", "GET /user/me"]);
+}
+
+#[test]
+fn who_comes_later_is_somebody_else() {
+    let stage = |users, secs| Stage { users, spawn_rate: None, lasting: Nanos::from_secs(secs) };
+    let users = Schedule::Users(Users {
+        stages: vec![stage(1, 1), stage(0, 1), stage(1, 1)],
+        think: Think::Constant(Nanos::from_millis(100)),
+        pacing: None,
+        rate_max: None,
+    });
+    let mut asked = 0;
+    let talk = talk(program(&[step("GET", "/")]), (1, 1000), with_cookies(), users, |request| {
+        asked += 1;
+        assert!(asked == 1 || !request.contains("id=1;"), "{request}");
+        ok(&format!("Set-Cookie: id={asked}; Max-Age=1000\r\n"))
+    });
+    let without = talk.asked().iter().filter(|it| !it.contains("Cookie")).count();
+    assert_eq!(without, 2, "the first request of each: {:?}", talk.asked());
+}
+
+#[test]
+fn a_server_that_floods_with_cookies_costs_bounded_requests() {
+    let mut n = 0;
+    let talk = talk(program(&[step("GET", "/")]), (1, 300), with_cookies(), CLOSED, |_| {
+        let cookies: String =
+            (0..60).map(|it| format!("Set-Cookie: c{n}-{it}={}\r\n", "x".repeat(500))).collect();
+        n += 1;
+        ok(&cookies)
+    });
+    assert!(talk.all.outcomes.iter().all(|it| *it == Outcome::Ok));
+    let longest = talk.sent.iter().map(String::len).max().expect("something was sent");
+    assert!((7_000..9_000).contains(&longest), "{longest} bytes in a request");
+}
+
+#[test]
+fn packed_answers_are_asked_for_and_looked_into() {
+    // {"token": "t7"}, by Python's gzip.compress(…, mtime=0).
+    const PACKED: &[u8] = include_bytes!("packed.gz");
+    let look = Step {
+        captures: vec![("token".to_owned(), CaptureFrom::Json("/token".to_owned()))],
+        expect: Expect { status: Vec::new(), contains: Some("\"t7\"".to_owned()) },
+        ..step("GET", "/a")
+    };
+    let steps = |unpack| [Step { unpack, ..look.clone() }, step("GET", "/${token}")];
+    let serve = |_: &str| answer(200, "Content-Encoding: gzip\r\n", PACKED);
+    let talk = once(&steps(true), serve);
+    assert_eq!(talk.outcomes(), "ok");
+    assert_eq!(talk.asked(), ["GET /a", "GET /t7"]);
+    assert!(talk.sent[0].contains("\r\nAccept-Encoding: gzip, deflate\r\n"), "{}", talk.sent[0]);
+    assert!(!talk.sent[1].contains("Accept-Encoding"), "it was not asked for there: {}", talk.sent[1]);
+    assert_eq!(once(&steps(false), serve).outcomes(), "failed net 74", "packed, it is not there");
+    let own =
+        Step { headers: vec![("accept-encoding".to_owned(), "br".to_owned())], ..steps(true)[0].clone() };
+    let talk = once(&[own], |_| answer(200, "Content-Encoding: br\r\n", b"?"));
+    assert_eq!((talk.outcomes().as_str(), talk.sent[0].matches("ncoding").count()), ("failed net 71", 1));
+    assert_eq!(talk.said, ["the server packed its answer in a way that was not asked for"]);
+}
+
+#[test]
+fn secrets_are_sent_and_not_told() {
+    let text = "a ${env:TOKEN}".to_owned();
+    let it = Step {
+        headers: vec![("X".to_owned(), text.clone())],
+        body: Some(Body::Json("{\"t\": \"${env:TOKEN}\"}".to_owned())),
+        ..step("POST", "/?t=${env:TOKEN}")
+    };
+    let form = Step { body: Some(Body::Form(vec![("t".to_owned(), text)])), ..step("POST", "/") };
+    let program = program(&[it, form]);
+    assert_eq!(program.scripts[0].commands[0].first_line, "POST /?t=${env:TOKEN}");
+    assert!(!format!("{program:?}").contains("CANARY"), "{program:?}");
+    let work = |program: &Program| format!("{:?}", program.names);
+    assert!(!work(&program).contains("TOKEN"), "it is no variable of clients");
+    let talk = talk(program, (1, 1), Service::plain(HOST), CLOSED, |_| answer(500, "", b""));
+    let [only] = &talk.sent[..] else { panic!("a failed step ends the operation: {:?}", talk.sent) };
+    assert!(only.starts_with("POST /?t=CANARY%20%227%22%0D%0AX%3A%20y HTTP/1.1\r\n"), "{only}");
+    assert!(only.contains("\r\nX: a CANARY \"7\"  X: y\r\n"), "{only}");
+    assert!(only.ends_with("{\"t\": \"CANARY \\\"7\\\"\\r\\nX: y\"}"), "{only}");
+    assert_eq!(talk.said, ["the service answered with HTTP 500"]);
+    let mut maker = Maker::new(Mode::Simple, &[]).with_secrets(environment);
+    let missing = Step { headers: vec![("X".to_owned(), "${env:NONE}".to_owned())], ..step("GET", "/") };
+    maker.http(&Head { name: "op", weight: 1, draws: None }, 0, &[], &[missing]);
+    let told =
+        maker.finish().expect_err("it is not there").iter().map(ToString::to_string).collect::<String>();
+    assert!(told.contains("the environment has no variable NONE"), "{told}");
+}
