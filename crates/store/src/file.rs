@@ -40,7 +40,7 @@ pub fn make(dir: &Path, name: &str, begun_ms: u64) -> Result<PathBuf> {
     unreachable!("some number is free")
 }
 
-fn create_new(path: &Path) -> std::io::Result<File> {
+pub fn create_new(path: &Path) -> std::io::Result<File> {
     let flags = OFlags::NOFOLLOW.bits() as i32;
     OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(flags).open(path)
 }

@@ -8,6 +8,7 @@ mod alive;
 mod error;
 mod file;
 mod glance;
+pub mod ledger;
 mod list;
 mod read;
 mod replay;

@@ -1,0 +1,185 @@
+//! How does an entry lie in the file?
+
+use super::Header;
+use super::crc::crc32c;
+use model::durability::{Attempt, Entry, Key, Outcome, Server, ServerId};
+use model::{Code, Nanos};
+
+/// Begins the file; the digit is the format's version.
+pub(super) const MAGIC: &[u8; 8] = b"pgdynoL1";
+/// Of a body: no entry is longer.
+pub(super) const LONGEST: usize = 512;
+/// Of an address; what is longer is cut.
+const ADDRESS: usize = 256;
+const NO_SERVER: u16 = u16::MAX;
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Frame {
+    Header(Header),
+    Entry(Entry),
+}
+
+mod kind {
+    pub const HEADER: u8 = 1;
+    pub const SERVER: u8 = 2;
+    pub const RESERVED: u8 = 3;
+    pub const ENDED: u8 = 4;
+    pub const CLOCK: u8 = 5;
+    pub const CLOSED: u8 = 6;
+}
+
+/// Appends a frame; `chain` is the checksum of all before it, and becomes that with it.
+pub(super) fn append(frame: &Frame, chain: &mut u32, to: &mut Vec<u8>) {
+    let begin = to.len();
+    to.extend_from_slice(&[0; 2]);
+    body(frame, to);
+    let length = to.len() - begin - 2;
+    debug_assert!(length <= LONGEST, "no entry is longer");
+    to[begin..begin + 2].copy_from_slice(&(length as u16).to_le_bytes());
+    *chain = crc32c(*chain, &to[begin..]);
+    to.extend_from_slice(&chain.to_le_bytes());
+}
+
+/// Takes the frame that `bytes` begin with, and how many it is of; `None` if they are none.
+pub(super) fn take(bytes: &[u8], chain: &mut u32) -> Option<(Frame, usize)> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let length = usize::from(u16::from_le_bytes(*length));
+    let (body, rest) = rest.split_at_checked(length).filter(|_| length <= LONGEST)?;
+    let sum = crc32c(*chain, &bytes[..2 + length]);
+    if *rest.first_chunk()? != sum.to_le_bytes() {
+        return None;
+    }
+    let frame = read(body)?;
+    *chain = sum;
+    Some((frame, 2 + length + 4))
+}
+
+fn body(frame: &Frame, to: &mut Vec<u8>) {
+    match frame {
+        Frame::Header(it) => {
+            to.push(kind::HEADER);
+            to.extend_from_slice(&it.run.to_le_bytes());
+            to.extend_from_slice(&it.boot.to_le_bytes());
+            to.extend_from_slice(&it.begun_ms.to_le_bytes());
+        }
+        Frame::Entry(Entry::Server(id, it)) => {
+            to.push(kind::SERVER);
+            to.extend_from_slice(&id.0.to_le_bytes());
+            to.extend_from_slice(&it.system.to_le_bytes());
+            to.extend_from_slice(&it.started_us.to_le_bytes());
+            to.extend_from_slice(&it.timeline.to_le_bytes());
+            let end = (0..=it.address.len().min(ADDRESS)).rfind(|end| it.address.is_char_boundary(*end));
+            to.extend_from_slice(&it.address.as_bytes()[..end.unwrap_or(0)]);
+        }
+        Frame::Entry(Entry::Reserved { session, until }) => {
+            to.push(kind::RESERVED);
+            to.extend_from_slice(&session.to_le_bytes());
+            to.extend_from_slice(&until.to_le_bytes());
+        }
+        Frame::Entry(Entry::Ended(it)) => {
+            let (outcome, code) = match it.outcome {
+                Outcome::Acknowledged => (0, [0; 6]),
+                Outcome::AcknowledgedLocally => (1, [0; 6]),
+                Outcome::Failed(code) => (2, code_bytes(code)),
+                Outcome::Unknown(code) => (3, code_bytes(code)),
+            };
+            to.extend_from_slice(&[kind::ENDED, outcome]);
+            to.extend_from_slice(&code);
+            to.extend_from_slice(&it.number.to_le_bytes());
+            to.extend_from_slice(&it.server.map_or(NO_SERVER, |it| it.0).to_le_bytes());
+            to.extend_from_slice(&it.key.session.to_le_bytes());
+            to.extend_from_slice(&it.key.sequence.to_le_bytes());
+            to.extend_from_slice(&it.invoked.0.to_le_bytes());
+            to.extend_from_slice(&it.ended.0.to_le_bytes());
+        }
+        Frame::Entry(Entry::Clock { at, wall_us }) => {
+            to.push(kind::CLOCK);
+            to.extend_from_slice(&at.0.to_le_bytes());
+            to.extend_from_slice(&wall_us.to_le_bytes());
+        }
+        Frame::Entry(Entry::Closed) => to.push(kind::CLOSED),
+    }
+}
+
+fn read(body: &[u8]) -> Option<Frame> {
+    let mut rest = Fields(body);
+    let frame = match rest.take::<1>()?[0] {
+        kind::HEADER => Frame::Header(Header {
+            run: u128::from_le_bytes(rest.take()?),
+            boot: u128::from_le_bytes(rest.take()?),
+            begun_ms: rest.u64()?,
+        }),
+        kind::SERVER => {
+            let id = ServerId(rest.u16()?);
+            let (system, started_us, timeline) = (rest.u64()?, rest.u64()?, rest.u32()?);
+            let address = String::from_utf8(std::mem::take(&mut rest.0).to_vec()).ok()?;
+            Frame::Entry(Entry::Server(id, Server { system, address, started_us, timeline }))
+        }
+        kind::RESERVED => Frame::Entry(Entry::Reserved { session: rest.u32()?, until: rest.u64()? }),
+        kind::ENDED => {
+            let outcome = rest.take::<1>()?[0];
+            let code: [u8; 6] = rest.take()?;
+            let outcome = match outcome {
+                0 if code == [0; 6] => Outcome::Acknowledged,
+                1 if code == [0; 6] => Outcome::AcknowledgedLocally,
+                2 => Outcome::Failed(code_of(code)?),
+                3 => Outcome::Unknown(code_of(code)?),
+                _ => return None,
+            };
+            let (number, server) = (rest.u16()?, rest.u16()?);
+            let key = Key { session: rest.u32()?, sequence: rest.u64()? };
+            let (invoked, ended) = (Nanos(rest.u64()?), Nanos(rest.u64()?));
+            let server = (server != NO_SERVER).then_some(ServerId(server));
+            Frame::Entry(Entry::Ended(Attempt { key, number, outcome, invoked, ended, server }))
+        }
+        kind::CLOCK => Frame::Entry(Entry::Clock { at: Nanos(rest.u64()?), wall_us: rest.u64()? }),
+        kind::CLOSED => Frame::Entry(Entry::Closed),
+        _ => return None,
+    };
+    rest.0.is_empty().then_some(frame)
+}
+
+/// What of a body is still to be read.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (first, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        self.take().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+}
+
+fn code_bytes(code: Code) -> [u8; 6] {
+    match code {
+        Code::SqlState([a, b, c, d, e]) => [1, a, b, c, d, e],
+        Code::Http(it) => number_bytes(2, it),
+        Code::Net(it) => number_bytes(3, it),
+    }
+}
+
+fn number_bytes(kind: u8, number: u16) -> [u8; 6] {
+    let [low, high] = number.to_le_bytes();
+    [kind, low, high, 0, 0, 0]
+}
+
+fn code_of(bytes: [u8; 6]) -> Option<Code> {
+    match bytes {
+        [1, a, b, c, d, e] => Some(Code::SqlState([a, b, c, d, e])),
+        [2, low, high, 0, 0, 0] => Some(Code::Http(u16::from_le_bytes([low, high]))),
+        [3, low, high, 0, 0, 0] => Some(Code::Net(u16::from_le_bytes([low, high]))),
+        _ => None,
+    }
+}

@@ -1,0 +1,342 @@
+//! Is a ledger what was written into it, whatever became of its writer and its bytes?
+
+mod invent;
+
+use invent::{Chance, Folder};
+use model::durability::{Attempt, Entry, Key, LedgerEnd, Outcome, Server, ServerId};
+use model::{Code, Nanos};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use store::Trouble;
+use store::ledger::{self, Entries, Header, Ledger, Source};
+
+const HEADER: Header = Header { run: 7 << 100, boot: 9, begun_ms: 1_795_261_991_000 };
+
+fn entry(chance: &mut Chance, number: u64) -> Entry {
+    let code = [Code::SqlState(*b"40001"), Code::Http(503), Code::RESET][chance.below(3) as usize];
+    let server = ServerId(chance.below(3) as u16);
+    match chance.below(20) {
+        0 => Entry::Reserved { session: chance.below(9) as u32, until: chance.next() },
+        1 => Entry::Clock { at: Nanos(chance.next()), wall_us: chance.next() },
+        2 => {
+            let address = "узел-".repeat(chance.below(60) as usize);
+            let timeline = chance.below(9) as u32;
+            Entry::Server(
+                server,
+                Server { system: chance.next(), address, started_us: chance.next(), timeline },
+            )
+        }
+        _ => Entry::Ended(Attempt {
+            key: Key { session: chance.below(9) as u32, sequence: number },
+            number: 1 + chance.below(3) as u16,
+            outcome: [
+                Outcome::Acknowledged,
+                Outcome::AcknowledgedLocally,
+                Outcome::Failed(code),
+                Outcome::Unknown(code),
+            ][chance.below(4) as usize],
+            invoked: Nanos(chance.next()),
+            ended: Nanos(chance.next()),
+            server: (chance.below(4) > 0).then_some(server),
+        }),
+    }
+}
+
+/// A ledger of so many entries, closed or not, and its bytes.
+fn written(seed: u64, count: u64, closes: bool) -> (Vec<Entry>, Vec<u8>) {
+    let folder = Folder::new(&format!("ledger-{seed}-{closes}"));
+    let path = folder.0.join("a.ledger");
+    let mut ledger = Ledger::create(&path, &HEADER).expect("there is room");
+    let mut chance = Chance(seed);
+    let mut entries: Vec<Entry> = (0..count).map(|it| entry(&mut chance, it)).collect();
+    for it in &entries {
+        ledger.append(it.clone());
+        if chance.below(3) == 0 {
+            ledger.write().expect("there is room");
+        }
+    }
+    ledger.write().expect("there is room");
+    if closes {
+        ledger.close().expect("there is room");
+        entries.push(Entry::Closed);
+    } else {
+        drop(ledger);
+    }
+    let bytes = std::fs::read(&path).expect("it is ours");
+    // Its address is cut to what fits.
+    for it in &mut entries {
+        if let Entry::Server(_, server) = it {
+            let end = (0..=server.address.len().min(256)).rfind(|it| server.address.is_char_boundary(*it));
+            server.address.truncate(end.unwrap_or(0));
+        }
+    }
+    (entries, bytes)
+}
+
+/// What is read from these bytes; `None` where no ledger begins.
+fn read(bytes: &[u8]) -> Option<(Vec<Entry>, LedgerEnd)> {
+    let mut entries = Entries::of(bytes).expect("memory can be read")?;
+    assert_eq!(*entries.header(), HEADER);
+    let all = entries.by_ref().collect();
+    assert_eq!(entries.next(), None, "it stays at its end");
+    Some((all, entries.end().expect("all was taken")))
+}
+
+#[test]
+fn what_was_written_is_read() {
+    for (seed, count, closes) in
+        [(1, 0, true), (2, 0, false), (3, 300, true), (4, 300, false), (5, 20_000, true)]
+    {
+        let (entries, bytes) = written(seed, count, closes);
+        let end = if closes { LedgerEnd::Closed } else { LedgerEnd::Open };
+        assert!(read(&bytes) == Some((entries, end)), "seed {seed}");
+    }
+}
+
+/// Wherever it is cut: what is read was written, in its order, and only a cut between two entries leaves nothing over.
+#[test]
+fn every_prefix_is_a_prefix() {
+    let (entries, bytes) = written(11, 60, true);
+    let mut whole = 0;
+    for cut in 0..bytes.len() {
+        let Some((known, end)) = read(&bytes[..cut]) else {
+            assert!(cut < 60, "the header is shorter than {cut}");
+            continue;
+        };
+        assert!(entries.starts_with(&known), "cut at {cut}");
+        match end {
+            LedgerEnd::Open => whole += 1,
+            LedgerEnd::Torn { bytes } => assert!(bytes > 0 && bytes <= 512, "cut at {cut}"),
+            LedgerEnd::Closed => panic!("cut at {cut}: its last entry is not there"),
+        }
+    }
+    assert_eq!(whole, entries.len(), "before each entry");
+}
+
+/// Whichever bit is flipped: what is read was written, and the entry with the flipped bit is not among it.
+#[test]
+fn no_flipped_bit_invents_an_entry() {
+    let (entries, bytes) = written(12, 60, true);
+    for bit in 0..bytes.len() * 8 {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let Some((known, end)) = read_any(&flipped) else { continue };
+        assert!(known.len() < entries.len() && entries.starts_with(&known), "bit {bit}");
+        assert!(matches!(end, LedgerEnd::Torn { .. }), "bit {bit}");
+    }
+}
+
+/// The same, whatever its header says.
+fn read_any(bytes: &[u8]) -> Option<(Vec<Entry>, LedgerEnd)> {
+    let mut entries = Entries::of(bytes).expect("memory can be read")?;
+    let all = entries.by_ref().collect();
+    Some((all, entries.end().expect("all was taken")))
+}
+
+/// Entries that are whole but not where they were: exchanged, doubled, left out, or of another ledger.
+#[test]
+fn entries_count_in_their_place_only() {
+    let frames = |bytes: &[u8]| {
+        let mut frames = Vec::new();
+        let mut rest = &bytes[8..];
+        while let Some((length, _)) = rest.split_first_chunk() {
+            let (frame, after) = rest.split_at(2 + usize::from(u16::from_le_bytes(*length)) + 4);
+            frames.push(frame.to_vec());
+            rest = after;
+        }
+        frames
+    };
+    let (entries, bytes) = written(13, 20, true);
+    let (_, other) = written(14, 20, true);
+    let (ours, theirs) = (frames(&bytes), frames(&other));
+    let check = |what: &str, frames: &[Vec<u8>], good: usize| {
+        let bytes = [&bytes[..8], &frames.concat()].concat();
+        let (known, end) = read(&bytes).expect("the header is whole");
+        assert_eq!(known, entries[..good], "{what}");
+        assert!(matches!(end, LedgerEnd::Torn { .. }), "{what}");
+    };
+    let mut exchanged = ours.clone();
+    exchanged.swap(5, 6);
+    check("exchanged", &exchanged, 4);
+    let doubled = [&ours[..6], &ours[5..]].concat();
+    check("doubled", &doubled, 5);
+    let left_out = [&ours[..6], &ours[7..]].concat();
+    check("left out", &left_out, 5);
+    let mixed = [&ours[..6], &theirs[6..]].concat();
+    check("of another", &mixed, 5);
+    let followed = [&ours[..], &theirs[6..7]].concat();
+    check("after its end", &followed, entries.len());
+}
+
+/// Entries to come, and how many have been written.
+#[derive(Clone, Default)]
+struct Lined {
+    waiting: Arc<Mutex<Vec<Entry>>>,
+    taken: u64,
+    written: Arc<AtomicU64>,
+}
+
+impl Source for Lined {
+    fn take(&mut self, to: &mut Vec<Entry>) {
+        let mut waiting = self.waiting.lock().expect("nobody panics");
+        self.taken += waiting.len() as u64;
+        to.append(&mut waiting);
+    }
+
+    fn written(&mut self) {
+        self.written.store(self.taken, Ordering::Release);
+    }
+}
+
+fn clocks() -> (Nanos, u64) {
+    (Nanos(1), 1)
+}
+
+fn acknowledged(sequence: u64) -> Entry {
+    let key = Key { session: 0, sequence };
+    let (outcome, invoked, ended) = (Outcome::Acknowledged, Nanos(sequence), Nanos(sequence + 1));
+    Entry::Ended(Attempt { key, number: 1, outcome, invoked, ended, server: None })
+}
+
+fn sequences(entries: impl Iterator<Item = Entry>) -> Vec<u64> {
+    let ended = |it| if let Entry::Ended(it) = it { Some(it.key.sequence) } else { None };
+    entries.filter_map(ended).collect()
+}
+
+#[test]
+fn a_keeper_keeps_everything() {
+    let folder = Folder::new("ledger-keeper");
+    let path = ledger::beside(&folder.0.join("a.dyno"));
+    let source = Lined::default();
+    let ledger = Ledger::create(&path, &HEADER).expect("there is room");
+    let keeper = ledger::keep(ledger, source.clone(), clocks).expect("threads can be had");
+    for batch in 0..20 {
+        source.waiting.lock().expect("nobody panics").extend((batch * 50..batch * 50 + 50).map(acknowledged));
+        while source.written.load(Ordering::Acquire) < batch * 50 + 50 {
+            std::thread::yield_now();
+        }
+    }
+    source.waiting.lock().expect("nobody panics").extend((1000..1010).map(acknowledged));
+    assert_eq!(keeper.trouble(), None);
+    let kept = keeper.finish().expect("there is room");
+    assert_eq!(kept.entries, 1011, "with one that tells the clocks");
+    let mut entries = ledger::open(&path).expect("it is whole");
+    assert_eq!(sequences(entries.by_ref()), (0..1010).collect::<Vec<_>>());
+    assert_eq!(entries.end(), Some(LedgerEnd::Closed));
+    let of_disk = std::os::unix::fs::MetadataExt::blocks(&path.metadata().expect("it is there")) * 512;
+    assert!(of_disk < 1 << 20, "the room that was not needed is given back: {of_disk} bytes are taken");
+}
+
+/// A small disk in memory, gone when dropped.
+struct Disk(PathBuf);
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_and_what_was_written_stays() {
+    let folder = Folder::new("ledger-full");
+    let mount =
+        Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "pgdyno-ledger"]).arg(&folder.0).output();
+    if !mount.is_ok_and(|it| it.status.success()) {
+        println!("skipped: no right to mount a small disk");
+        return;
+    }
+    let disk = Disk(folder.0.clone());
+    let path = disk.0.join("a.ledger");
+    let source = Lined::default();
+    let ledger = Ledger::create(&path, &HEADER).expect("there is room for this");
+    let keeper = ledger::keep(ledger, source.clone(), clocks).expect("threads can be had");
+    let mut sent = 0;
+    while sent < 100_000 {
+        source.waiting.lock().expect("nobody panics").extend((sent..sent + 1000).map(acknowledged));
+        sent += 1000;
+        // Nobody waits for a disk that is full.
+        while source.written.load(Ordering::Acquire) < sent {
+            std::thread::yield_now();
+        }
+    }
+    assert_eq!(keeper.trouble(), Some(&Trouble::DiskFull));
+    let (written, _) = keeper.safe();
+    let kept = keeper.finish().expect("there is nothing to be done");
+    assert!(kept.bytes == written && kept.bytes > 900_000, "what fits was written: {kept:?}");
+    let mut entries = ledger::open(&path).expect("its header is whole");
+    let known = sequences(entries.by_ref());
+    assert_eq!(known, (0..known.len() as u64).collect::<Vec<_>>());
+    assert_eq!(entries.end(), Some(LedgerEnd::Open));
+}
+
+/// Where the child writes; it is a child if this is set.
+const FOLDER: &str = "PGDYNO_LEDGER_KILL_FOLDER";
+
+/// Other rounds than usual, such as for `./x proof`.
+const ROUNDS: &str = "PGDYNO_LEDGER_KILL_ROUNDS";
+
+/// Not a test but, when told where to write, the child of the test below: writes for ever, and tells what is safe.
+#[test]
+fn keeps_until_it_is_killed() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let ledger = Ledger::create(&Path::new(&folder).join("a.ledger"), &HEADER).expect("there is room");
+    let source = Lined::default();
+    let _keeper = ledger::keep(ledger, source.clone(), clocks).expect("threads can be had");
+    for sequence in 0.. {
+        source.waiting.lock().expect("nobody panics").push(acknowledged(sequence));
+        let written = source.written.load(Ordering::Acquire);
+        if sequence % 1000 == 0 && written > 0 {
+            println!("safe {written}");
+        }
+        // Not farther ahead than a real load, or the child does nothing but allocate.
+        while sequence > source.written.load(Ordering::Acquire) + 20_000 {
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn a_killed_ledger_is_read_with_all_that_was_safe() {
+    let seed = 20_261_121;
+    let rounds = std::env::var(ROUNDS).map_or(30, |it| it.parse().expect("a number of rounds"));
+    println!("seed {seed}");
+    let mut chance = Chance(seed);
+    let (mut torn, mut most) = (0, 0);
+    for round in 0..rounds {
+        let folder = Folder::new(&format!("ledger-kill-{round}"));
+        let safe = kill(&folder.0, chance.below(40), chance.below(1 << 20));
+        let mut entries =
+            ledger::open(&folder.0.join("a.ledger")).unwrap_or_else(|it| panic!("round {round}: {it}"));
+        let known = sequences(entries.by_ref());
+        assert_eq!(known, (0..known.len() as u64).collect::<Vec<_>>(), "round {round}");
+        assert!(known.len() as u64 >= safe, "round {round}: {} are there, and {safe} were safe", known.len());
+        torn += u32::from(matches!(entries.end(), Some(LedgerEnd::Torn { .. })));
+        assert_ne!(entries.end(), Some(LedgerEnd::Closed), "round {round}");
+        most = most.max(known.len());
+    }
+    println!("{rounds} kills, {rounds} read, {torn} with a torn tail; up to {most} outcomes");
+}
+
+/// Kills a child some turns of a loop after it has said so many times what is safe; tells what it said last.
+fn kill(folder: &Path, words: u64, turns: u64) -> u64 {
+    let mut child = Command::new(std::env::current_exe().expect("we are a program"))
+        .args(["--exact", "--nocapture", "keeps_until_it_is_killed"])
+        .env(FOLDER, folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it can be started again");
+    let said = BufReader::new(child.stdout.take().expect("it was asked for")).lines().map_while(Result::ok);
+    // The test harness's words may stand before ours on the line.
+    let mut said = said.filter_map(|it| it.split_once("safe ")?.1.parse::<u64>().ok());
+    let mut last = said.nth(words as usize).expect("the child lives");
+    for turn in 0..turns {
+        std::hint::black_box(turn);
+    }
+    child.kill().expect("it is ours");
+    child.wait().expect("it is ours");
+    last = said.last().unwrap_or(last);
+    last
+}
