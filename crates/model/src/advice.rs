@@ -1,7 +1,8 @@
 //! Which indexes would help, which statements none helps, and what an index costs.
 
+use crate::Nanos;
 use crate::explain::{Candidate, Role};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What follows from the plans of cells that share stack, data and operations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -90,6 +91,38 @@ pub struct Helped {
     pub statement: usize,
     pub before: f64,
     pub after: f64,
+}
+
+/// What a statement that builds something cost. Runs keep it as a trial's note with the subject `built`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Built {
+    /// Such as `CREATE INDEX`.
+    pub ddl: String,
+    #[serde(rename = "took_ns")]
+    pub took: Nanos,
+    /// By how much the indexes of the database grew.
+    pub bytes: u64,
+}
+
+/// What indexes brought and cost when they were built in a copy of the data and measured beside it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Applied {
+    pub built: Vec<Built>,
+    /// Those that both cells sent, in the order of the first one's time.
+    pub statements: Vec<Changed>,
+    /// Share of updated rows that stayed heap-only (HOT), without the indexes and with them, 0..=1.
+    pub hot: Option<(f64, f64)>,
+}
+
+/// Mean time of a statement without the indexes and with them, seconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Changed {
+    /// Of foreign origin.
+    pub text: String,
+    pub before: f64,
+    pub after: f64,
+    /// It has to keep indexes up to date.
+    pub writes: bool,
 }
 
 impl Advised {

@@ -1,12 +1,12 @@
 //! What is there to be told of a run, from its file alone?
 
-mod advised;
+pub mod advised;
 mod searched;
 pub mod stored;
 
 pub use searched::counting;
 
-use crate::run::result::{COMMAND, FEED, FIRED, MONITORING, PLANS, STEP};
+use crate::run::result::{BUILT, COMMAND, FEED, FIRED, MONITORING, PLANS, STEP};
 use crate::voice::Trouble;
 use analysis::account::{Part, Passage, Statements};
 use analysis::finding::TrialFacts;
@@ -24,7 +24,7 @@ use store::{State, Status};
 use stored::{Reading, Stored};
 
 /// Subjects of notes that are told elsewhere in the account.
-const TOLD: [&str; 7] = [COMMAND, FEED, FIRED, MONITORING, PLANS, STEP, "objective"];
+const TOLD: [&str; 8] = [BUILT, COMMAND, FEED, FIRED, MONITORING, PLANS, STEP, "objective"];
 
 /// Reads the run's file. It may be still growing: then the account is of what there is so far.
 pub fn of(path: &Path) -> Result<Account, Trouble> {

@@ -1,6 +1,8 @@
 //! `pgdyno advise`: which indexes would help, and which statements does none help?
 
-use crate::account;
+mod apply;
+
+use crate::account::{self, advised};
 use crate::runs::DIRECTORY;
 use crate::voice::language::Spoken;
 use crate::voice::{Trouble, Voice, plain};
@@ -9,7 +11,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Tells which indexes would help the statements of a run, and which statements none helps. Asks nobody but the run's file.
+/// Tells which indexes would help the statements of a run, and which statements none helps: from the run's file alone.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno advise")]
 struct Args {
@@ -18,8 +20,15 @@ struct Args {
     /// Where runs are kept
     #[arg(long, value_name = "DIR", default_value = DIRECTORY)]
     dir: PathBuf,
-    /// Print the advice as JSON
+    /// Build the indexes in a copy of the run's data, and measure what they bring and cost. Never touches a database that
+    /// was there before
     #[arg(long)]
+    apply: bool,
+    /// How often --apply measures each
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Print the advice as JSON
+    #[arg(long, conflicts_with = "apply")]
     json: bool,
     #[command(flatten)]
     spoken: Spoken,
@@ -36,8 +45,13 @@ pub fn main(args: &[String]) -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
-    match told(&args).and_then(|it| print(&it)) {
-        Ok(()) => ExitCode::SUCCESS,
+    let done = if args.apply {
+        apply::apply(&args)
+    } else {
+        told(&args).and_then(|it| print(&it)).map(|()| ExitCode::SUCCESS)
+    };
+    match done {
+        Ok(it) => it,
         Err(trouble) => {
             trouble.tell(&Voice { program: "pgdyno advise".to_owned() });
             ExitCode::FAILURE
@@ -52,7 +66,8 @@ fn told(args: &Args) -> Result<String, Trouble> {
     if args.json {
         return Ok(serde_json::to_string_pretty(&account.advice).expect("strings as keys only") + "\n");
     }
-    Ok(report::advice::text(&account, lang))
+    let applied = advised::applied(&path)?.map(|it| report::advice::applied(&it, lang));
+    Ok(report::advice::text(&account, lang) + &applied.unwrap_or_default())
 }
 
 fn print(text: &str) -> Result<(), Trouble> {

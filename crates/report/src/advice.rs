@@ -5,7 +5,7 @@ use crate::lang::advice::AdviceWord;
 use crate::page::text::{short, visible};
 use model::Nanos;
 use model::account::Account;
-use model::advice::{Advice, Advised, Case};
+use model::advice::{Advice, Advised, Applied, Case};
 
 /// Columns of a statement's text.
 const WIDTH: usize = 160;
@@ -57,6 +57,22 @@ fn one(it: &Advice, lang: &dyn Lang) -> String {
             lang.advice_word(AdviceWord::Helps),
             visible(&remedy(it, statement, lang))
         );
+    }
+    out
+}
+
+/// What indexes brought and cost.
+pub fn applied(it: &Applied, lang: &dyn Lang) -> String {
+    let mut out = format!("\n{}\n\n", lang.advice_word(AdviceWord::Applied));
+    for built in &it.built {
+        out += &format!("{}\n", visible(&lang.index_built(built)));
+    }
+    for statement in &it.statements {
+        let text = short(&statement.text, WIDTH);
+        out += &format!("\n{}\n    {}\n", visible(&text), lang.statement_changed(statement));
+    }
+    if let Some((before, after)) = it.hot {
+        out += &format!("\n{}\n", lang.heap_only(before, after));
     }
     out
 }

@@ -14,6 +14,7 @@ mod real_server {
     mod ends;
     mod ends_proof;
     mod limits;
+    mod plans;
     mod replicas;
     mod restore;
     mod sampler;

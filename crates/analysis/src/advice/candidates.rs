@@ -8,6 +8,8 @@ const ROWS: f64 = 1000.0;
 const BYTES: u64 = 80 * 1024;
 /// A scan that passes on a greater share of its rows is the quickest way to them.
 pub(super) const MOST: f64 = 0.1;
+/// An index that is read so far is read from end to end.
+const MOST_OF_IT: f64 = 0.5;
 /// Columns of an index that are asked for by value: further ones hardly select anything.
 const EQUAL: usize = 3;
 /// More are not tried.
@@ -79,12 +81,17 @@ pub(super) fn wholes<'a>(plan: &'a Node, tables: &'a [Table]) -> Vec<Whole<'a>> 
 }
 
 fn descend<'a>(node: &'a Node, above: &mut Vec<&'a Node>, tables: &'a [Table], out: &mut Vec<Whole<'a>>) {
-    if node.kind == "Seq Scan" {
+    if node.kind == "Seq Scan" || is_unconditional(node) {
         out.extend(whole(node, above, tables));
     }
     above.push(node);
     node.children.iter().for_each(|it| descend(it, above, tables, out));
     above.pop();
+}
+
+/// An index that is read from end to end, if nobody stops before.
+fn is_unconditional(it: &Node) -> bool {
+    it.kind.starts_with("Index") && it.index_condition.is_none()
 }
 
 fn whole<'a>(node: &'a Node, above: &[&'a Node], tables: &'a [Table]) -> Option<Whole<'a>> {
@@ -134,16 +141,30 @@ fn whole<'a>(node: &'a Node, above: &[&'a Node], tables: &'a [Table]) -> Option<
     // Workers of one execution share the rows: each loop is one of them.
     let shared = above.iter().any(|it| it.kind.starts_with("Gather"));
     let times = if shared { node.loops.unwrap_or(1.0) } else { 1.0 };
+    let passed = node.actual_rows.map_or(node.rows, |it| it * times);
+    let read = passed + node.removed.unwrap_or(0.0) * times;
+    if is_unconditional(node) && (read < MOST_OF_IT * table.rows || is_limited(above)) {
+        return None;
+    }
     Some(Whole {
         table,
         condition: node.filter.as_deref(),
-        passed: node.actual_rows.map_or(node.rows, |it| it * times),
+        passed,
         counted: node.actual_rows.is_some(),
         joined: of_joins > 0,
         equal,
         range,
         order,
     })
+}
+
+/// Whether only the first rows are wanted, in the order in which they come.
+fn is_limited(above: &[&Node]) -> bool {
+    above
+        .iter()
+        .rev()
+        .take_while(|it| it.kind == "Limit" || it.kind.starts_with("Gather"))
+        .any(|it| it.kind == "Limit")
 }
 
 /// What rows are sorted by right after the scan, if few of them are wanted.

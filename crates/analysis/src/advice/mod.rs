@@ -12,7 +12,7 @@ pub use candidates::candidates;
 
 use candidates::{MOST, Whole, wholes};
 use model::account::StatementAccount;
-use model::advice::{Advice, Advised, Case, Helped, Remedy, Scan};
+use model::advice::{Advice, Advised, Case, Changed, Helped, Remedy, Scan};
 use model::explain::{Candidate, Planned, Plans, Role, Tried, likened};
 use predicates::set_by;
 
@@ -25,6 +25,7 @@ const NEARLY: f64 = 0.95;
 
 /// What follows from plans, and from what the statements took within the window; `cells` is told as it is.
 pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementAccount]) -> Advice {
+    let plans = &dearest_first(plans, counted);
     let of_text = |it: &Planned| -> Vec<&StatementAccount> {
         counted.iter().filter(|other| likened(&other.text) == it.text).collect()
     };
@@ -83,6 +84,40 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementAccount]) ->
     };
     let saved = (!counted.is_empty()).then(|| (0..plans.statements.len()).map(share).sum());
     Advice { cells, statements, indexes, saved, untried: plans.untried.clone() }
+}
+
+/// Mean times of the statements that two cells sent, without indexes and with them.
+pub fn changed(without: &[StatementAccount], with: &[StatementAccount]) -> Vec<Changed> {
+    let pair = |it: &StatementAccount| {
+        let other = with.iter().find(|other| likened(&other.text) == likened(&it.text))?;
+        let first = it.text.split_whitespace().next().unwrap_or("").to_ascii_lowercase();
+        let writes = ["insert", "update", "delete", "merge"].contains(&first.as_str());
+        Some(Changed { text: it.text.clone(), before: it.mean, after: other.mean, writes })
+    };
+    without.iter().filter_map(pair).collect()
+}
+
+/// The same plans, those first that took most of the time within the window.
+fn dearest_first(plans: &Plans, counted: &[StatementAccount]) -> Plans {
+    let total = |n: usize| -> f64 {
+        let its = counted.iter().filter(|it| likened(&it.text) == plans.statements[n].text);
+        its.map(|it| it.total).sum()
+    };
+    let mut order: Vec<usize> = (0..plans.statements.len()).collect();
+    order.sort_by(|a, b| total(*b).total_cmp(&total(*a)));
+    let moved = |it: &Tried| {
+        let mut it = it.clone();
+        it.costs = order.iter().map(|n| it.costs.get(*n).copied().flatten()).collect();
+        let now = |n: &usize| order.iter().position(|it| it == n);
+        it.candidate.wanted_by = it.candidate.wanted_by.iter().filter_map(now).collect();
+        it
+    };
+    Plans {
+        statements: order.iter().map(|n| plans.statements[*n].clone()).collect(),
+        tables: plans.tables.clone(),
+        tried: plans.tried.iter().map(moved).collect(),
+        untried: plans.untried.clone(),
+    }
 }
 
 /// What plans would cost with each of these indexes, where nobody can ask the planner: as if it read one page for each row

@@ -202,6 +202,8 @@ fn two_indexes_and_a_count_that_none_helps() {
     let scan = advice.statements[0].scan.as_ref().unwrap();
     assert_eq!((scan.table.as_str(), scan.rows, scan.passed), ("book.bookv2", 1e6, 2.0));
     assert_eq!(advice.statements[3].mean, Some(0.1));
+    let shares: Vec<f64> = advice.statements.iter().filter_map(|it| it.share).collect();
+    assert!(shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
     // All but the count, the insert and what has no plan.
     assert!((advice.saved.unwrap() - 0.749).abs() < 0.001, "{:?}", advice.saved);
 }
@@ -223,6 +225,25 @@ fn uncounted_statements() {
     let advice = advice(vec![0], &plans, &[]);
     assert_eq!(advice.indexes.len(), 2);
     assert_eq!((advice.indexes[0].saved, advice.statements[0].share), (None, None));
+}
+
+/// An index that is read from end to end is the table once more.
+#[test]
+fn indexes_read_from_end_to_end() {
+    let check = |kind: &str, condition: Option<&str>, passed: f64, limited: bool, expected: &str| {
+        let mut plan = scan(None, passed);
+        plan.kind = kind.to_owned();
+        plan.index_condition = condition.map(str::to_owned);
+        let plan = if limited { over("Limit", plan) } else { over("Aggregate", plan) };
+        let plans =
+            Plans { statements: vec![planned("x", plan)], tables: vec![books(&["id"])], ..Plans::default() };
+        assert_eq!(format!("{:?}", advice(vec![0], &plans, &[]).statements[0].remedy), expected);
+    };
+    check("Index Only Scan", None, 1e6, false, "EveryRow");
+    check("Index Only Scan", Some("(b.id > $0)"), 1e6, false, "NotNeeded");
+    check("Index Scan", None, 220.0, true, "NotNeeded");
+    check("Index Scan", None, 1e6, true, "NotNeeded");
+    check("Seq Scan", None, 1e6, false, "EveryRow");
 }
 
 #[test]

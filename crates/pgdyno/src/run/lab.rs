@@ -12,6 +12,7 @@ use model::rows::Rows;
 use stack::chain::{Chain, Problem, Step, in_database};
 use stack::component::program::Programs;
 use stack::dataset::{self, Loaded, Loader, Stage};
+use stack::plans::{self, Built};
 use stack::restore::{self, Bloat, Copied, Template, Warmth, Whose};
 use stack::supervisor::{KeeperProgram, NodeId, Supervisor};
 use std::fmt;
@@ -32,6 +33,8 @@ pub struct Lab {
     programs: Programs,
     chain: Option<Chain>,
     filled: Option<Filled>,
+    /// What was built for the trial, once its data were there.
+    built: Vec<Built>,
     feeds: Feeds,
     stop: Arc<AtomicBool>,
 }
@@ -41,6 +44,7 @@ pub struct Lab {
 struct Filled {
     /// Our data, or the server that was there before.
     server: (Option<NodeId>, String),
+    /// Without what follows once the rows are there.
     dataset: Dataset,
     template: Template,
 }
@@ -70,8 +74,8 @@ impl Lab {
     pub fn start(stop: Arc<AtomicBool>) -> Result<Lab, Trouble> {
         let supervisor = Supervisor::start(&KeeperProgram::ourselves());
         let supervisor = supervisor.map_err(|it| Trouble::new(it.to_string()))?;
-        let (chain, filled, feeds) = (None, None, Feeds::default());
-        Ok(Lab { supervisor, programs: Programs::here(), chain, filled, feeds, stop })
+        let (chain, filled, built, feeds) = (None, None, Vec::new(), Feeds::default());
+        Ok(Lab { supervisor, programs: Programs::here(), chain, filled, built, feeds, stop })
     }
 
     /// The chain of the last trial that was set up.
@@ -146,6 +150,11 @@ impl Lab {
         Ok(())
     }
 
+    /// What was built for the trial that was set up.
+    pub fn built(&self) -> &[Built] {
+        &self.built
+    }
+
     /// Tables that are larger than they were before the trial. Empty also where they cannot be looked at.
     pub fn grown(&self) -> Vec<Bloat> {
         let (Some(filled), Some(chain)) = (&self.filled, &self.chain) else { return Vec::new() };
@@ -181,7 +190,8 @@ impl Lab {
         })?;
         let server = (postgres.cluster(), postgres.entrance.address.to_string());
         let server = if server.0.is_some() { (server.0, String::new()) } else { server };
-        let same = |it: &Filled| it.server == server && it.dataset == *dataset;
+        let base = Dataset { after: Vec::new(), ..dataset.clone() };
+        let same = |it: &Filled| it.server == server && it.dataset == base;
         match self.filled.as_ref().filter(|it| same(it)) {
             Some(filled) => tell(News::Restored(&filled.template.restore().map_err(failed)?)),
             None => {
@@ -190,7 +200,7 @@ impl Lab {
                 let target = postgres.entrance.clone();
                 let loader = Loader { target, workers: WORKERS, again: false, stop: &self.stop };
                 let rows = dataset::rows(&dataset.content);
-                let loaded = dataset::load(dataset, &loader, &mut |it| tell(News::Loading(it, rows)));
+                let loaded = dataset::load(&base, &loader, &mut |it| tell(News::Loading(it, rows)));
                 tell(News::Loaded(&loaded.map_err(|it| match it {
                     dataset::Error::Stopped => Hindrance::Stopped,
                     other => failed(other),
@@ -199,11 +209,34 @@ impl Lab {
                 let superuser = postgres.admin.as_ref().unwrap_or(&postgres.entrance);
                 let whose = if postgres.is_attached() { Whose::Attached } else { Whose::Ours };
                 let template = Template::make(superuser, &chain.users().database, whose).map_err(failed)?;
-                self.filled = Some(Filled { server, dataset: dataset.clone(), template });
+                self.filled = Some(Filled { server, dataset: base, template });
             }
         }
+        self.build(&dataset.after)?;
         let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
         tell(News::Warmed(&chain.cache(&mut self.supervisor, cache).map_err(failed)?));
+        Ok(())
+    }
+}
+
+impl Lab {
+    /// What follows once the rows are there, such as indexes, by the owner of the tables.
+    fn build(&mut self, statements: &[String]) -> Result<(), Hindrance> {
+        self.built.clear();
+        if statements.is_empty() {
+            return Ok(());
+        }
+        let postgres = self.chain().postgres().expect("its data are there");
+        let mut connection = postgres.entrance.open(PATIENCE).map_err(failed)?;
+        let mut built = Vec::new();
+        for it in statements {
+            built.push(plans::build(&mut connection, it).map_err(|why| failed(format!("{it}: {why}")))?);
+        }
+        if let Some(admin) = postgres.admin.as_ref().filter(|_| !postgres.is_attached()) {
+            // What was written for it is not the trial's to pay for.
+            admin.open(PATIENCE).and_then(|mut it| it.query("checkpoint")).map_err(failed)?;
+        }
+        self.built = built;
         Ok(())
     }
 }

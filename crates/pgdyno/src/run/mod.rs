@@ -272,6 +272,9 @@ impl Bench {
         if let Some(it) = &task.step {
             self.writer.note(note(result::STEP, serde_json::to_string(it)));
         }
+        for it in self.lab.built() {
+            self.writer.note(note(result::BUILT, serde_json::to_string(it)));
+        }
         for it in reaches {
             self.writer.note(note(result::FEED, serde_json::to_string(&it)));
         }

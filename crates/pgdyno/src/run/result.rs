@@ -66,6 +66,8 @@ pub const GENERATOR: &str = "generator";
 pub const STEP: &str = "step";
 /// Subject of the note that tells what may be a cell's cause.
 pub const SUSPECTS: &str = "suspects";
+/// Subject of the notes that tell what was built for a trial, `model::advice::Built`.
+pub const BUILT: &str = "built";
 /// Subject of the note that holds a cell's plans, `model::explain::Plans`.
 pub const PLANS: &str = "plans";
 /// Subject of the note that tells how much of a processor watching took.

@@ -1,6 +1,6 @@
 //! What is said of indexes that would help, and of statements that none helps, sentence by sentence?
 
-use model::advice::{Advised, Remedy, Scan};
+use model::advice::{Advised, Built, Changed, Remedy, Scan};
 
 /// Called when a report is written, from one thread, once per sentence.
 pub trait AdviceWords {
@@ -19,6 +19,15 @@ pub trait AdviceWords {
     fn scanned(&self, it: &Scan) -> String;
     /// The planner could not be asked about indexes that are not there.
     fn untried(&self, why: &str) -> String;
+
+    /// That indexes are built in a copy of the data and measured beside it, `repeat` times each.
+    fn applying(&self, indexes: usize, repeat: u32) -> String;
+    /// What building an index took.
+    fn index_built(&self, it: &Built) -> String;
+    /// Mean time of a statement without the indexes and with them.
+    fn statement_changed(&self, it: &Changed) -> String;
+    /// Shares of updated rows that stayed heap-only, 0..=1.
+    fn heap_only(&self, before: f64, after: f64) -> String;
 }
 
 /// Words that stand alone.
@@ -31,6 +40,8 @@ pub enum AdviceWord {
     NoIndex,
     /// The run has no plans to advise from.
     NoPlans,
-    /// Where indexes are to be built and tried.
+    /// How it is built while others work.
     Beware,
+    /// Heading of what indexes brought.
+    Applied,
 }

@@ -1,16 +1,8 @@
 //! What does it take to build an index?
 
 use crate::ask::{Connection, Error};
-use model::Nanos;
+use model::advice::Built;
 use std::time::Instant;
-
-/// What a statement that builds something cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Built {
-    pub took: Nanos,
-    /// By how much the indexes of the database grew.
-    pub bytes: u64,
-}
 
 /// Runs a statement such as `CREATE INDEX`, for as long as it takes. Whoever calls has made sure that the database is ours
 /// to change.
@@ -20,7 +12,7 @@ pub fn build(connection: &mut Connection, ddl: &str) -> Result<Built, Error> {
     let begun = Instant::now();
     connection.query(ddl)?;
     let took = begun.elapsed().into();
-    Ok(Built { took, bytes: indexes(connection)?.saturating_sub(before) })
+    Ok(Built { ddl: ddl.to_owned(), took, bytes: indexes(connection)?.saturating_sub(before) })
 }
 
 /// Bytes of all indexes on tables of users.

@@ -8,7 +8,8 @@ mod explain;
 mod listen;
 mod tables;
 
-pub use build::{Built, build};
+pub use build::build;
+pub use model::advice::Built;
 pub use explain::read;
 pub use listen::{Listening, Why};
 

@@ -2,7 +2,9 @@
 
 use super::{En, NUMBERS};
 use crate::lang::advice::{AdviceWord, AdviceWords};
-use model::advice::{Advised, Remedy, Scan};
+use crate::page::number::three;
+use model::Nanos;
+use model::advice::{Advised, Built, Changed, Remedy, Scan};
 use model::explain::{Key, Role};
 
 impl AdviceWords for En {
@@ -14,6 +16,7 @@ impl AdviceWords for En {
             AdviceWord::NoPlans => {
                 "This run has no plans: they are made where pgdyno starts the PostgreSQL itself, and a trial was complete."
             }
+            AdviceWord::Applied => "What the indexes brought and cost, beside the same data without them:",
             AdviceWord::Beware => {
                 "In production write CREATE INDEX CONCURRENTLY, which does not keep anybody from writing meanwhile."
             }
@@ -57,7 +60,7 @@ impl AdviceWords for En {
         if !sorted.is_empty() {
             parts.push(format!("the first rows are wanted by {}", sorted.join(", then ")));
         }
-        format!("{}, among {} rows.", capital(&parts.join(", ")), NUMBERS.three(it.rows))
+        format!("{}, among {} rows.", capital(&parts.join(", ")), NUMBERS.count(it.rows.round() as u64))
     }
 
     fn index_saves(&self, it: &Advised) -> String {
@@ -110,9 +113,9 @@ impl AdviceWords for En {
         let about = if it.counted { "" } else { "about " };
         format!(
             "all {} of {}, for {about}{}",
-            NUMBERS.three(it.rows),
+            NUMBERS.count(it.rows.round() as u64),
             it.table,
-            NUMBERS.three(it.passed.round())
+            NUMBERS.count(it.passed.round() as u64)
         )
     }
 
@@ -121,12 +124,37 @@ impl AdviceWords for En {
             "Estimated without the planner, which could not be asked about indexes that are not there: {why}."
         )
     }
+
+    fn applying(&self, indexes: usize, repeat: u32) -> String {
+        let these = if indexes == 1 { "1 index is".to_owned() } else { format!("{indexes} indexes are") };
+        let times = if repeat == 1 { "once".to_owned() } else { format!("{repeat} times") };
+        format!("{these} built in a copy of the data and measured beside the data without, {times} each")
+    }
+
+    fn index_built(&self, it: &Built) -> String {
+        format!("{}: built in {}, {}", it.ddl, NUMBERS.time(it.took), NUMBERS.bytes(it.bytes as f64))
+    }
+
+    fn statement_changed(&self, it: &Changed) -> String {
+        let times = |it| NUMBERS.time(Nanos::from_secs_f64(it));
+        let ratio = match it.after / it.before {
+            ratio if ratio > 0.0 && ratio < 1.0 => format!("÷ {}", three(1.0 / ratio)),
+            ratio => format!("× {}", three(ratio)),
+        };
+        let writes = if it.writes { ", it writes" } else { "" };
+        format!("{} → {} on average ({ratio}{writes})", times(it.before), times(it.after))
+    }
+
+    fn heap_only(&self, before: f64, after: f64) -> String {
+        let share = |it| NUMBERS.percent(it, 1);
+        format!("heap-only (HOT) updates: {} → {} of updated rows", share(before), share(after))
+    }
 }
 
 /// A column, and how many different values it has.
 fn distinct(it: &Key) -> String {
     match it.distinct {
-        Some(many) => format!("{} ({} different values)", it.column, NUMBERS.three(many)),
+        Some(many) => format!("{} ({} different values)", it.column, NUMBERS.count(many.round() as u64)),
         None => it.column.clone(),
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{NUMBERS, Ru, counted, plural};
 use crate::lang::advice::{AdviceWord, AdviceWords};
-use model::advice::{Advised, Remedy, Scan};
+use crate::page::number::three;
+use model::Nanos;
+use model::advice::{Advised, Built, Changed, Remedy, Scan};
 use model::explain::{Key, Role};
 
 impl AdviceWords for Ru {
@@ -15,6 +17,7 @@ impl AdviceWords for Ru {
                 "В этом прогоне нет планов запросов: они снимаются, когда pgdyno сам запускает PostgreSQL и измерение \
                  доведено до конца."
             }
+            AdviceWord::Applied => "Что индексы дали и чего стоили, рядом с теми же данными без них:",
             AdviceWord::Beware => {
                 "На рабочей базе пишите CREATE INDEX CONCURRENTLY: тогда построение никому не мешает писать."
             }
@@ -125,14 +128,44 @@ impl AdviceWords for Ru {
         let about = if it.counted { "" } else { "около " };
         format!(
             "все {} в {}, нужно {about}{}",
-            NUMBERS.three(it.rows),
+            NUMBERS.count(it.rows.round() as u64),
             it.table,
-            NUMBERS.three(it.passed.round())
+            NUMBERS.count(it.passed.round() as u64)
         )
     }
 
     fn untried(&self, why: &str) -> String {
         format!("Оценено без планировщика: спросить его о несуществующих индексах не удалось ({why}).")
+    }
+
+    fn applying(&self, indexes: usize, repeat: u32) -> String {
+        let these = counted(indexes as u64, "индекс", "индекса", "индексов");
+        let is = plural(indexes as u64, "строится", "строятся", "строятся");
+        let times = counted(repeat.into(), "разу", "раза", "раз");
+        format!("{these} {is} в копии данных; измеряется рядом с данными без них, по {times}")
+    }
+
+    fn index_built(&self, it: &Built) -> String {
+        format!("{}: построен за {}, {}", it.ddl, NUMBERS.time(it.took), NUMBERS.bytes(it.bytes as f64))
+    }
+
+    fn statement_changed(&self, it: &Changed) -> String {
+        let times = |it| NUMBERS.time(Nanos::from_secs_f64(it));
+        let ratio = match it.after / it.before {
+            ratio if ratio > 0.0 && ratio < 1.0 => format!("÷ {}", NUMBERS.write(&three(1.0 / ratio))),
+            ratio => format!("× {}", NUMBERS.write(&three(ratio))),
+        };
+        let writes = if it.writes { "; пишущий" } else { "" };
+        format!("в среднем {} → {} ({ratio}{writes})", times(it.before), times(it.after))
+    }
+
+    fn heap_only(&self, before: f64, after: f64) -> String {
+        let share = |it| NUMBERS.percent(it, 1);
+        format!(
+            "обновления без записи в индексы (HOT): {} → {} обновлённых строк",
+            share(before),
+            share(after)
+        )
     }
 }
 

@@ -1,0 +1,137 @@
+//! What do advised indexes bring, and what do they cost?
+//!
+//! The cell they are advised for is measured anew, as it is and with the indexes built into its data before each trial: a
+//! run of two cells, kept as any other, and gone on with in the same way if it breaks off.
+
+use super::{Args, print};
+use crate::account::{self, advised};
+use crate::run::{self, result};
+use crate::stand::ways::quoted;
+use crate::voice::Trouble;
+use model::Nanos;
+use model::account::Account;
+use model::advice::Advice;
+use model::plan::{Cell, Experiment, Find, Kind, LoadModel, Setup};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+use store::{Header, Note, Outcome, Status};
+
+/// Clients of a closed load in place of an open one: an open one brings what it offers, with indexes or without.
+const CLIENTS: u32 = 16;
+/// Longer names are not those of experiments.
+const LONGEST: usize = 64;
+
+pub fn apply(args: &Args) -> Result<ExitCode, Trouble> {
+    let lang = args.spoken.lang()?;
+    let path = store::find(&args.dir, &args.run).map_err(|it| Trouble::new(it.to_string()))?;
+    let account = account::of(&path)?;
+    let experiment = experiment(&account, args.repeat)?;
+    let indexes = added(&experiment);
+    print(&format!("{}\n", lang.applying(indexes, args.repeat)))?;
+    let kept = prepared(args, &path, &account, &experiment)?;
+    // It has not begun, and is gone on with: nothing else differs from a run of a file.
+    let words =
+        ["--resume".to_owned(), kept.display().to_string(), "--lang".to_owned(), lang.code().to_owned()];
+    let status = run::main(&words);
+    if let Some(it) = advised::applied(&kept)? {
+        print(&report::advice::applied(&it, lang))?;
+    }
+    Ok(status)
+}
+
+/// How many indexes the second cell has more.
+fn added(it: &Experiment) -> usize {
+    let after = |cell: usize| it.cells[cell].setup.dataset.as_ref().map_or(0, |it| it.after.len());
+    after(1) - after(0)
+}
+
+/// The advised cell, as it is and with the indexes.
+fn experiment(account: &Account, repeat: u32) -> Result<Experiment, Trouble> {
+    let of = &account.experiment;
+    if of.cells.iter().any(|it| attached(&it.setup)) {
+        let why = "the run measured a database that was there before, and advice never touches one";
+        return Err(Trouble::new(why).hint("measure a copy: a stack of pgdyno's own with a dataset"));
+    }
+    let with = account.advice.iter().find(|it| !it.indexes.is_empty());
+    let advice = with.ok_or_else(|| Trouble::new("no index of this run is worth being built"))?;
+    let mut setup = of.cells[loaded(of, advice)].setup.clone();
+    let Some(dataset) = &setup.dataset else {
+        let why = "the run has no dataset of which a copy could be made";
+        return Err(Trouble::new(why).hint("name one in the experiment file"));
+    };
+    let mut after = dataset.after.clone();
+    after.extend(advice.indexes.iter().map(|it| it.ddl.clone()));
+    if of.find == Find::Once {
+        saturate(&mut setup);
+    }
+    let mut indexed = setup.clone();
+    if let Some(it) = &mut indexed.dataset {
+        it.after = after;
+    }
+    let cell = |value: &str, setup| Cell { label: vec![("indexes".to_owned(), value.to_owned())], setup };
+    let mut name = format!("{}-indexes", of.name);
+    name.drain(..name.len().saturating_sub(LONGEST));
+    Ok(Experiment {
+        name,
+        seed: of.seed,
+        repeat,
+        cells: vec![cell("before", setup), cell("after", indexed)],
+        baseline: Some(0),
+        find: of.find.clone(),
+    })
+}
+
+fn attached(it: &Setup) -> bool {
+    let there = |kind: &Kind| match kind {
+        Kind::Attached(_) => true,
+        Kind::Service(it) => it.command.is_empty(),
+        _ => false,
+    };
+    it.stack.nodes.iter().any(|it| there(&it.kind))
+}
+
+/// Of the advised cells the one under the hardest closed load, else the first.
+fn loaded(of: &Experiment, advice: &Advice) -> usize {
+    let model = |it: usize| &of.cells[it].setup.load.model;
+    let closed = advice.cells.iter().copied().filter(|it| !model(*it).is_open());
+    let first = advice.cells.first().copied().unwrap_or(0);
+    closed.max_by_key(|it| model(*it).clients()).unwrap_or(first)
+}
+
+/// Makes an open load a closed one of as long: how much the system holds shows in its throughput.
+fn saturate(setup: &mut Setup) {
+    if !setup.load.model.is_open() {
+        return;
+    }
+    setup.load.duration = Some(account::stored::lasting(setup));
+    let clients = setup.load.model.clients().min(CLIENTS);
+    setup.load.model = LoadModel::Closed { clients, think: Nanos::ZERO };
+    // Arrivals of its own are no part of the mix.
+    for it in setup.operations.iter_mut().filter(|it| it.schedule.is_some()) {
+        (it.schedule, it.weight) = (None, 1);
+    }
+}
+
+/// A run's file in which nothing is measured yet.
+fn prepared(args: &Args, of: &Path, account: &Account, experiment: &Experiment) -> Result<PathBuf, Trouble> {
+    let trouble = |it: store::Error| Trouble::new(it.to_string());
+    let header = Header {
+        name: experiment.name.clone(),
+        text: account.about.text.clone(),
+        experiment: serde_json::to_value(experiment).expect("plain data"),
+        machine: serde_json::to_value(stack::host::Host::look()).expect("plain data"),
+        versions: Vec::new(),
+        seed: experiment.seed,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        begun_ms: now_ms(),
+    };
+    let writer = store::create(&args.dir, &header).map_err(trouble)?;
+    let command = format!("pgdyno advise {} --apply --repeat {}", quoted(&of.to_string_lossy()), args.repeat);
+    writer.note(Note { trial: None, subject: result::COMMAND.to_owned(), text: command });
+    writer.finish(Outcome { status: Status::Interrupted, reason: None, ended_ms: now_ms() }).map_err(trouble)
+}
+
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_millis() as u64)
+}
