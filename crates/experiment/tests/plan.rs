@@ -27,7 +27,7 @@ fn try_reading(text: &str) -> Result<Plan, Mistakes> {
         script: &|text, _| refuse(text),
         url: &|text| refuse(text).map(|()| place(text)),
         regex: &refuse,
-        secret: &|_| Ok(()),
+        secret: &|name| if name == "NONE" { refuse("!") } else { Ok(()) },
         rule: &|_, _| Ok(()),
         objective: &|_, _| Ok(()),
     };
@@ -190,6 +190,29 @@ fn services() {
     let (experiment, ..) = experiment(&format!("{far}{CLOSED}"));
     let LoadModel::Users { rate_max, stages, .. } = &experiment.cells[0].setup.load.model else { panic!() };
     assert_eq!((*rate_max, stages[0].users), (Some(1000.0), 8));
+}
+
+#[test]
+fn hops_secrets_and_patience() {
+    let text = r#"{ get: "/${env:A}", headers: { B: "${env:B} $$" }, query: { c: "${env:C}" }, redirects: 5, unpack: true }"#;
+    asks(text, "GET /${env:A}?c=${env:C}\nB: ${env:B} $$");
+    asks("{ post: /, json: { a: \"${env:A}\" } }", "POST /\n{\"a\":\"${env:A}\"}");
+    asks("{ post: /, form: { a: \"${env:A}\" } }", "POST /\na=${env:A}");
+    let load = "load: { model: closed, clients: 8, duration: 10s, cookies: true, connect_timeout: 2s, first_byte_timeout: 500ms }";
+    let asked = |load: &str| setup(&format!("{SERVICE}operations: {{ a: {text} }}\n{load}\n"));
+    let (it, plain) = (asked(load), asked(CLOSED));
+    let Work::Http(steps) = &it.operations[0].work else { panic!("{it:?}") };
+    assert_eq!((steps[0].redirects, steps[0].unpack), (5, true));
+    let patience = (it.load.connect_timeout, it.load.first_byte_timeout, it.load.cookies);
+    assert_eq!(patience, (Some(Nanos::from_secs(2)), Some(Nanos::from_millis(500)), true));
+    let patience = (plain.load.connect_timeout, plain.load.first_byte_timeout, plain.load.cookies);
+    assert_eq!(patience, (None, None, false));
+    let missing =
+        try_reading(&format!("{SERVICE}{CLOSED}operations: {{ a: {{ get: \"/?${{env:NONE}}\" }} }}\n"));
+    let told = missing.expect_err("it is missing").list;
+    let [it] = &told[..] else { panic!("{told:?}") };
+    let text = format!("{SERVICE}{CLOSED}operations: {{ a: {{ get: \"/?");
+    assert_eq!(it.at.bytes, text.len()..text.len() + "${env:NONE}".len());
 }
 
 #[test]

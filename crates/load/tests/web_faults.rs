@@ -193,6 +193,10 @@ fn network_faults() {
     let tls =
         Service { tls: Some(Web::new("db.test", &Identity::default()).expect("right")), ..plain.clone() };
     check("no TLS there", Method::Get, &garbage, &tls, failed(129));
+    // It listens, and says nothing: neither does a handshake end. And one that speaks TLS, to whoever does not.
+    let hasty = Service { connect_within: Nanos::from_millis(50), ..tls.clone() };
+    check("a handshake without an end", Method::Get, &silent, &hasty, failed(110));
+    check("TLS there", Method::Get, &secure(&Arc::default()), &plain, failed(71));
     check("unchecked", Method::Get, &secure(&Arc::default()), &tls, Outcome::Ok);
     let roots = Identity {
         roots: Some(include_bytes!("../../wire/tests/certs/selfsigned.crt")),

@@ -8,7 +8,7 @@ use crate::template::{self, Piece, is_name};
 use crate::tree::{Node, Value};
 use crate::unit::Word;
 use crate::{Complaint, json, path};
-use model::plan::{Body, CaptureFrom, Expect, Step};
+use model::plan::{Body, CaptureFrom, Expect, Load, Operation, Step, Work};
 
 /// Nobody reads more.
 const MAX_STEPS: usize = 100;
@@ -68,6 +68,31 @@ impl file::Request {
 }
 
 impl Maker<'_> {
+    /// Whether what a load says of services fits what is asked of them.
+    pub(super) fn towards_services(&mut self, load: &Load, operations: &[Operation]) {
+        let asks = operations.iter().any(|it| matches!(it.work, Work::Http(_) | Work::Ammo));
+        for (key, given) in
+            [("cookies", load.cookies), ("first_byte_timeout", load.first_byte_timeout.is_some())]
+        {
+            if given && !asks {
+                let found = format!("`{key}` of a load that asks no service");
+                self.tell(&format!("load.{key}"), found, "leave it out: it is for HTTP operations");
+            }
+        }
+        for it in operations.iter().filter(|_| load.cookies) {
+            let Work::Http(steps) = &it.work else { continue };
+            let path = format!("operations.{}", it.name);
+            let several = path::node(self.tree, &format!("{path}.steps")).is_some();
+            for (i, step) in steps.iter().enumerate() {
+                let at = if several { format!("{path}.steps[{i}]") } else { path.clone() };
+                for (name, _) in step.headers.iter().filter(|it| it.0.eq_ignore_ascii_case("cookie")) {
+                    let found = "the header Cookie beside `load.cookies`, which writes it";
+                    self.tell(&format!("{at}.headers.{name}"), found, "leave one of them out");
+                }
+            }
+        }
+    }
+
     pub(super) fn steps(&mut self, path: &str, all: Vec<file::Step>, variables: &mut Variables) -> Vec<Step> {
         if all.is_empty() || all.len() > MAX_STEPS {
             let found = if all.is_empty() { "no steps".to_owned() } else { format!("{} steps", all.len()) };

@@ -72,6 +72,7 @@ impl Maker<'_> {
         let context =
             Context { stack: &stack, feeds: &known, has_rows: dataset.is_some(), mode: load.query_mode };
         let operations = self.operations(file.operations.0, &mix, &context);
+        self.towards_services(&load, &operations);
         for feed in feeds.iter().filter(|it| !operations.iter().any(|of| of.feed.as_ref() == Some(&it.name)))
         {
             self.remarks.push(format!("no operation draws from the feed {}", quote(&feed.name)));
