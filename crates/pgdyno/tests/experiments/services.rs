@@ -128,8 +128,8 @@ fn delivery() {
 
 #[test]
 fn book() {
-    let built = "book/target/book.jar";
-    let how = (built, "java, -jar, HERE/book/target/book.jar", "POOL_SIZE: 3, QUERY_TIMEOUT: 2s");
+    let built = "book/target/book";
+    let how = (built, "HERE/book/target/book", "POOL_SIZE: 3, QUERY_TIMEOUT: 2s");
     check("book", how, Content::Books { rows: 2_000 }, "/books/page?page=0&size=5");
 }
 

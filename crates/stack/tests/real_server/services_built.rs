@@ -121,7 +121,7 @@ fn delivery() {
 
 #[test]
 fn book() {
-    let it = service("book", &["java", "-jar", "book/target/book.jar"], &[]);
+    let it = service("book", &["book/target/book"], &[]);
     let Some(stand) = up(it, Content::Books { rows: 2_000 }) else { return };
     let mut row = sql(&stand).query("select author, name, price from book.bookv2 where id = 7").unwrap();
     let [author, name, price] = <[_; 3]>::try_from(row.rows.remove(0)).unwrap().map(Option::unwrap);
