@@ -272,6 +272,9 @@ fn load_words(setup: &Setup) -> String {
     if it.connect_each {
         words += ", a connection each";
     }
+    if it.cookies {
+        words += ", with cookies";
+    }
     words
 }
 

@@ -37,6 +37,8 @@ fn pgdyno(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_pgdyno"))
         .args(args)
         .current_dir(folder)
+        // For examples with a secret.
+        .env("SHOP_PASSWORD", "none")
         .output()
         .expect("the program was built for this test");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -110,9 +112,12 @@ fn documented_and_shipped_experiments_are_right() {
     fs::write(folder.0.join("access.log"), "127.0.0.1 - - [x] \"GET / HTTP/1.1\" 200 1\n").expect("written");
     let service =
         "stack: { service: { url: \"http://[::1]:80\" }, postgres: { attach: \"postgres:///d\" } }\n";
-    for (page, stack, least) in
-        [("experiment", COMMON[0].1, 6), ("operations", service, 6), ("attached", service, 1)]
-    {
+    for (page, stack, least) in [
+        ("experiment", COMMON[0].1, 6),
+        ("operations", service, 6),
+        ("attached", service, 1),
+        ("http", service, 1),
+    ] {
         let text = fs::read_to_string(root.join(format!("docs/{page}.md"))).expect("it is there");
         let mut count = 0;
         for block in text.split("```yaml\n").skip(1) {

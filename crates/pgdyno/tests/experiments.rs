@@ -9,6 +9,7 @@ mod experiments {
     mod ends;
     mod far;
     mod faults;
+    mod hops;
     mod live;
     mod order;
     mod services;

@@ -54,7 +54,13 @@ fn step(it: &Step) -> String {
     };
     let captures: Vec<String> = it.captures.iter().map(capture).collect();
     let gives = if captures.is_empty() { String::new() } else { format!(" → {}", captures.join(", ")) };
-    format!("{} {}{gives}", it.method, it.target)
+    let follows = match it.redirects {
+        0 => String::new(),
+        1 => ", 1 redirect".to_owned(),
+        most => format!(", {most} redirects"),
+    };
+    let unpacks = if it.unpack { ", unpacked" } else { "" };
+    format!("{} {}{follows}{unpacks}{gives}", it.method, it.target)
 }
 
 /// `books: books.csv.gz (CSV), zipfian(1.2), of book.bookv2.author`.

@@ -1,0 +1,166 @@
+//! Cookies, redirects, packed answers and secrets against a service that is there; the secret is told to it and to nobody
+//! else.
+
+use super::stand::{Bench, Ended, PGDYNO, trials};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use store::Status;
+
+const CANARY: &str = "CANARY-9f2c/\"пароль";
+/// `{"token": "t7"}`
+const PACKED: &[u8] = include_bytes!("../../../load/tests/packed.gz");
+
+/// How often it was asked for each.
+#[derive(Debug, Default)]
+struct Seen {
+    pages: AtomicUsize,
+    echoes: AtomicUsize,
+    aways: AtomicUsize,
+}
+
+/// One connection of a shop; wrong requests are answered with 400.
+fn serve(stream: TcpStream, port: u16, seen: &Seen) {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let (mut head, mut line) = (String::new(), String::new());
+        while line != "\r\n" {
+            line.clear();
+            match stream.read_line(&mut line) {
+                Ok(1..) => head += &line,
+                _ => return,
+            }
+        }
+        let length = head.lines().find_map(|it| it.strip_prefix("Content-Length:"));
+        let length: usize = length.map_or(0, |it| it.trim().parse().expect("a number"));
+        let mut body = vec![0; length];
+        if stream.read_exact(&mut body).is_err() {
+            return;
+        }
+        let body = String::from_utf8(body).expect("a text");
+        let has = |it: &str| head.contains(it);
+        let count = |it: &AtomicUsize| it.fetch_add(1, Ordering::Relaxed);
+        let (status, headers, body): (u16, String, &[u8]) = match head.split(' ').nth(1).unwrap_or_default() {
+            "/login" if body == "{\"password\":\"CANARY-9f2c/\\\"пароль\"}" => {
+                let to = format!("Location: http://127.0.0.1:{port}/home\r\nSet-Cookie: id=7; HttpOnly\r\n");
+                (303, to, b"")
+            }
+            "/home" if has("\r\nCookie: id=7\r\n") && has("\r\nAccept-Encoding: gzip, deflate\r\n") => {
+                (200, "Content-Encoding: gzip\r\n".to_owned(), PACKED)
+            }
+            "/page/t7"
+                if has("\r\nCookie: id=7\r\n") && has(&format!("\r\nAuthorization: Bearer {CANARY}\r\n")) =>
+            {
+                count(&seen.pages);
+                (200, String::new(), b"the page")
+            }
+            // What services tell in their mistakes.
+            "/echo?t=CANARY-9f2c%2F%22%D0%BF%D0%B0%D1%80%D0%BE%D0%BB%D1%8C" => {
+                count(&seen.echoes);
+                (500, format!("X: {CANARY}\r\n"), CANARY.as_bytes())
+            }
+            "/away" => {
+                count(&seen.aways);
+                (302, format!("Location: http://other.test/{CANARY}?{CANARY}\r\n"), b"")
+            }
+            "/health" | "/" => (200, String::new(), b"ready"),
+            _ => (400, String::new(), b"that is not what was agreed on"),
+        };
+        let head = format!("HTTP/1.1 {status} {CANARY}\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
+        let answer = [head.as_bytes(), body].concat();
+        if stream.get_mut().write_all(&answer).is_err() {
+            return;
+        }
+    }
+}
+
+fn tells(bytes: &[u8]) -> bool {
+    bytes.windows(11).any(|it| it == &CANARY.as_bytes()[..11])
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).expect("it can be read").map(|it| it.expect("it can be read").path());
+    entries.flat_map(|it| if it.is_dir() { files(&it) } else { vec![it] }).collect()
+}
+
+#[test]
+fn operations_hop_and_secrets_are_told_to_the_service_only() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = listener.local_addr().expect("it is bound").port();
+    let seen = Arc::new(Seen::default());
+    let shared = Arc::clone(&seen);
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let seen = Arc::clone(&shared);
+            thread::spawn(move || serve(stream, port, &seen));
+        }
+    });
+    let yaml = format!(
+        r#"
+stack: {{ service: {{ url: "http://127.0.0.1:{port}" }} }}
+operations:
+  session:
+    steps:
+      - {{ post: /login, json: {{ password: "${{env:SHOP_SECRET}}" }}, redirects: 2, unpack: true, capture: {{ token: {{ json: /token }} }} }}
+      - {{ get: "/page/${{token}}", headers: {{ Authorization: "Bearer ${{env:SHOP_SECRET}}" }}, expect: {{ contains: page }} }}
+  echo: {{ get: /echo, query: {{ t: "${{env:SHOP_SECRET}}" }} }}
+  away: {{ get: /away, redirects: 1 }}
+load: {{ model: closed, clients: 3, duration: 1s, cookies: true, connect_timeout: 20s, first_byte_timeout: 20s }}
+"#
+    );
+    let bench = Bench::new("hops", &yaml);
+    let ended = Ended::of(bench.command(&[]).env("SHOP_SECRET", CANARY));
+    assert!(ended.status.code().is_some_and(|it| it != 2), "{}\n{}", ended.err, ended.out);
+    let (_, status, reason) = trials(&bench.stored()).remove(0);
+    assert_eq!(status, Status::Complete, "{reason}");
+    for count in [&seen.pages, &seen.echoes, &seen.aways] {
+        assert!(count.load(Ordering::Relaxed) > 0, "{seen:?}\n{}\n{}", ended.err, ended.out);
+    }
+    let mut said =
+        vec![("output".to_owned(), ended.out.into_bytes()), ("errors".to_owned(), ended.err.into_bytes())];
+    for form in ["html", "md", "json", "junit"] {
+        let mut command = Command::new(PGDYNO);
+        command.args(["report", "last", "--format", form, "--out", &format!("report.{form}")]);
+        let output = command.current_dir(&bench.folder).output().expect("it can be run");
+        let told = [output.stdout, output.stderr].concat();
+        assert_eq!(output.status.code(), Some(0), "{form}: {}", String::from_utf8_lossy(&told));
+        said.push((form.to_owned(), told));
+    }
+    let page = fs::read_to_string(bench.folder.join("report.json")).expect("it was written");
+    // The fault of each, in words; what was asked, as it was written; and nobody else's.
+    for expected in ["HTTP 500", "net 18", "env:SHOP_SECRET"] {
+        assert!(page.contains(expected), "{expected} in\n{page}");
+    }
+    assert!(!page.contains("HTTP 400") && !page.contains("net 61"), "{page}");
+    for it in files(&bench.folder) {
+        said.push((it.display().to_string(), fs::read(&it).expect("it can be read")));
+    }
+    assert!(tells(format!("x{CANARY}").as_bytes()), "it would be seen");
+    for (what, bytes) in said {
+        assert!(!tells(&bytes), "the secret was told in {what}");
+    }
+}
+
+#[test]
+fn a_secret_that_is_missing_is_told_with_its_place() {
+    let yaml = "stack: { service: { url: \"http://127.0.0.1:1\" } }\n\
+                operations: { a: { get: /, headers: { A: \"Bearer ${env:SHOP_SECRET}\" } } }\n\
+                load: { model: closed, clients: 1, duration: 1s }\n";
+    let bench = Bench::new("missing", yaml);
+    let mut command = bench.command(&[]);
+    let ended = Ended::of(command.env_remove("SHOP_SECRET"));
+    ended.expect(2);
+    for expected in [
+        "error: the environment has no variable `SHOP_SECRET`",
+        "missing.yaml:2:50",
+        "set it before, as in `export SHOP_SECRET=…`, or leave it out",
+    ] {
+        assert!(ended.err.contains(expected), "{expected} in\n{}", ended.err);
+    }
+}
