@@ -103,13 +103,15 @@ impl<'a> Writes<'a> {
         }
     }
 
-    /// After the last entry. In a ledger that is not `closed`, the last write of each session may have been tried again.
+    /// After the last entry. In a ledger that is not `closed`, the last write of each session may have been tried again,
+    /// perhaps elsewhere.
     pub fn finish(mut self, closed: bool, found: &mut Findings) -> Written {
         for number in 0..self.sessions.len() {
             if let Some(mut write) = self.sessions[number].open {
                 if !closed {
                     write.unknown = true;
                     write.attempts += 1;
+                    write.server = None;
                 }
                 self.judge(&write, found);
             }

@@ -219,6 +219,12 @@ fn ledgers_that_are_not_whole() {
     check_with("0f 0a", &["0/0 0/1"], end(LedgerEnd::Open), "Broken false failure 1 0/0; open");
     check_with("0u", &["0/0 0/0"], end(LedgerEnd::Open), "Unknown duplicate by retry 1 0/0; open");
     check_with("0u 0a", &["0/0 0/0"], end(LedgerEnd::Open), "Broken lost 1 0/1, duplicate 1 0/0; open");
+    let weak = |told: &mut Told| {
+        end(LedgerEnd::Open)(told);
+        told.history.promised.iter_mut().for_each(|it| it.promise = Promise::Local);
+    };
+    let lost = "Unknown lost unpromised 1 0/0; point 1 of 1 sessions, run 1; open";
+    check_with("0a 0u", &["0/1"], weak, lost);
     let without = |sequence: u64| {
         move |told: &mut Told| {
             told.entries.retain(|it| !matches!(it, Entry::Ended(it) if it.key.sequence == sequence));

@@ -40,8 +40,10 @@ const DEFECTS: &[Defect] = &[
         name: "wrong timeline",
         plant: |it, _| {
             let oldest = it.history.samples[0].server.clone();
-            it.reads.last_mut().expect("three readings").server = oldest;
-            true
+            let last = it.reads.last_mut().expect("three readings");
+            let older = oldest.timeline < last.server.timeline;
+            last.server = oldest;
+            older
         },
         is_found: |it| {
             let old = |it: &Doubt| matches!(it, Doubt::ReadFromOldTimeline { .. });
@@ -75,7 +77,7 @@ const DEFECTS: &[Defect] = &[
     Defect {
         name: "laggard promoted",
         plant: |it, _| {
-            let promotion = &mut it.history.promotions[0];
+            let Some(promotion) = it.history.promotions.first_mut() else { return false };
             let of_it = promotion.answers.iter_mut().find(|it| it.name == promotion.promoted);
             let answer = of_it.expect("it answered");
             let received = answer.received.expect("it answered");
