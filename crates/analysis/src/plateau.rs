@@ -221,7 +221,7 @@ fn amount(text: &str) -> Option<f64> {
 /// where one of the two is not known. At `held` measured under light load it is the least: under load each holds longer.
 pub fn need(rate: f64, held: f64, processors: f64) -> Option<Need> {
     let sound = [rate, held].iter().all(|it| it.is_finite() && *it > 0.0);
-    sound.then(|| Need { rate, held, connections: rate * held, processors })
+    sound.then_some(Need { rate, held, connections: rate * held, processors })
 }
 
 #[cfg(test)]

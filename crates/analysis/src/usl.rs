@@ -58,6 +58,7 @@ pub fn scalability(trials: &[(f64, f64)], seed: u64) -> Option<Scalability> {
     let measured = levels[0]..=levels[levels.len() - 1];
     Some(Scalability {
         points: trials.to_vec(),
+        law: levels.iter().map(|it| (*it, throughput(fit.parameters(), *it))).collect(),
         lambda: of(0, lambda),
         sigma: of(1, sigma),
         kappa: of(2, kappa),
@@ -389,6 +390,9 @@ mod tests {
             }
             assert_eq!(it.peak.is_some(), peak.is_some(), "{law:?}: {:?}", it.peak);
             assert!(peak.is_none_or(|peak| near(it.peak.unwrap_or(0.0), peak, 1e-4)), "{:?}", it.peak);
+            let same =
+                it.law.iter().zip(&trials).all(|(law, trial)| law.0 == trial.0 && near(law.1, trial.1, 1e-6));
+            assert!(same && it.law.len() == 7, "{:?}", it.law);
             let curve = curve(&it, 22);
             assert_eq!(
                 (curve.len(), curve[0].0, curve[21].0),

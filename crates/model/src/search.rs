@@ -292,6 +292,8 @@ pub enum Proven {
 pub struct Scalability {
     /// Clients and throughput, measured.
     pub points: Vec<(f64, f64)>,
+    /// The same by the law, at each number of clients that was measured.
+    pub law: Vec<(f64, f64)>,
     /// Throughput of one client, per second.
     pub lambda: Fitted,
     /// Contention.

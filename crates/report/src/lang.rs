@@ -9,6 +9,7 @@ pub mod live;
 pub mod number;
 pub mod page;
 mod ru;
+pub mod search;
 pub mod serve;
 mod told;
 
@@ -29,6 +30,7 @@ use model::reach::Reach;
 use model::stop::{Difference, Fired};
 use model::summary::{Cost, Doubt, FailureClass, Fairness, Plan, Reason, Server};
 use page::PageWords;
+use search::SearchWords;
 use serve::ServeWords;
 use std::fmt::Debug;
 
@@ -48,7 +50,7 @@ pub fn of(code: &str) -> Option<&'static dyn Lang> {
 }
 
 /// A language. Called when a report is written, from one thread, once per sentence.
-pub trait Lang: Debug + Sync + PageWords + CompareWords + LiveWords + ServeWords + AdviceWords {
+pub trait Lang: Debug + Sync + PageWords + CompareWords + LiveWords + SearchWords + ServeWords + AdviceWords {
     /// BCP 47, as it is given on the command line: `en`.
     fn code(&self) -> &'static str;
     /// Its own name: `English`.

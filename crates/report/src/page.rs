@@ -9,11 +9,15 @@ mod case;
 mod charts;
 mod doubts;
 mod drawing;
+mod endured;
 mod findings;
 mod goals;
 mod heat;
+mod maximum;
 pub(crate) mod number;
+mod plateau;
 mod results;
+mod scalability;
 mod stand;
 mod statements;
 pub(crate) mod text;
@@ -23,6 +27,7 @@ pub use charts::{chart, mark};
 
 use crate::lang::Lang;
 use crate::lang::page::{Term, Word};
+use crate::lang::search::Sought;
 use case::Case;
 use model::account::Account;
 use serde::Serialize;
@@ -35,21 +40,26 @@ pub fn page(account: &Account, lang: &dyn Lang) -> Page {
         matrix.push(Block::Table(crate::matrix::table(&account.matrix, &account.findings, lang)));
         matrix.extend(heat::blocks(&case));
     }
+    let (term, sought) = (|it| lang.term(it), |it| lang.sought(it));
     let sections = [
-        ("goals", Term::Goals, goals::blocks(&case)),
-        ("stack", Term::Stack, drawing::blocks(&case)),
-        ("results", Term::Results, results::blocks(&case)),
-        ("matrix", Term::Matrix, matrix),
-        ("charts", Term::Charts, charts::blocks(&case)),
-        ("statements", Term::Statements, statements::blocks(&case)),
-        ("advice", Term::Advice, advice::blocks(&case)),
-        ("findings", Term::Findings, findings::blocks(&case)),
-        ("doubts", Term::Doubts, doubts::blocks(&case)),
-        ("stand", Term::Stand, stand::blocks(&case)),
-        ("repeat", Term::Repeat, stand::repeat(&case)),
+        ("goals", term(Term::Goals), goals::blocks(&case)),
+        ("stack", term(Term::Stack), drawing::blocks(&case)),
+        ("maximum", sought(Sought::Maximum), maximum::blocks(&case)),
+        ("scalability", sought(Sought::Scalability), scalability::blocks(&case)),
+        ("endured", sought(Sought::Endured), endured::blocks(&case)),
+        ("plateau", sought(Sought::Plateau), plateau::blocks(&case)),
+        ("results", term(Term::Results), results::blocks(&case)),
+        ("matrix", term(Term::Matrix), matrix),
+        ("charts", term(Term::Charts), charts::blocks(&case)),
+        ("statements", term(Term::Statements), statements::blocks(&case)),
+        ("advice", term(Term::Advice), advice::blocks(&case)),
+        ("findings", term(Term::Findings), findings::blocks(&case)),
+        ("doubts", term(Term::Doubts), doubts::blocks(&case)),
+        ("stand", term(Term::Stand), stand::blocks(&case)),
+        ("repeat", term(Term::Repeat), stand::repeat(&case)),
     ];
     let section =
-        |(id, term, blocks): (_, _, Vec<Block>)| Section { id, heading: lang.term(term).to_owned(), blocks };
+        |(id, heading, blocks): (_, &str, Vec<Block>)| Section { id, heading: heading.to_owned(), blocks };
     Page {
         lang: lang.code(),
         language: lang.name(),

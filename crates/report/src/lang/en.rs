@@ -8,6 +8,7 @@ mod findings;
 mod live;
 mod matrix;
 mod page;
+mod search;
 mod serve;
 mod stop;
 

@@ -9,6 +9,7 @@ mod findings;
 mod live;
 mod matrix;
 mod page;
+mod search;
 mod serve;
 mod stop;
 

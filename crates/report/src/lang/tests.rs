@@ -23,6 +23,7 @@ macro_rules! covers {
 
 mod found;
 mod said;
+mod sought;
 
 /// Cells and nodes without a letter, so that every letter is a sentence's.
 const CELLS: [&str; 6] = ["№1", "№2", "№3", "№4", "№5", "№6"];

@@ -1,15 +1,28 @@
 //! What was asked, and what is the answer?
 
 use super::case::{Case, is_open};
-use super::{Line, Tone};
+use super::{Line, Tone, endured, maximum, plateau};
 use crate::lang::page::{Answer, Goals, Held, Opened, Question, Trials};
+use crate::lang::search::Asked;
 use model::Nanos;
 use model::account::RunState;
 use model::matrix::{Figure, Row, Status};
+use model::plan::Find;
 
 pub fn question(case: &Case<'_>) -> String {
     let experiment = &case.account.experiment;
     let axes = axes(case);
+    let asked = match &experiment.find {
+        Find::Once => None,
+        Find::Max(_) => Some(Asked::Maximum),
+        Find::Confirm(_) | Find::Soak(_) => Some(Asked::Endurance),
+        Find::Sweep(_) => Some(Asked::Plateau),
+    };
+    if let Some(asked) = asked {
+        let only = experiment.cells.len() == 1;
+        let way = if only { way(case.account.matrix.rows.first()) } else { String::new() };
+        return case.lang.asked(asked, &way);
+    }
     let it = match experiment.cells.as_slice() {
         [one] => {
             let way = way(case.account.matrix.rows.first());
@@ -37,7 +50,20 @@ fn way(row: Option<&Row>) -> String {
     products.unwrap_or_default().join(" → ")
 }
 
+/// What was sought is told first: a maximum, a grid, what was held for long; else what was measured.
 pub fn answer(case: &Case<'_>) -> Line {
+    let sought = || maximum::answer(case).or_else(|| plateau::answer(case));
+    match (endured::answer(case), sought()) {
+        (Some(endured), Some(sought)) => {
+            let tone = if endured.tone == Tone::Good { sought.tone } else { endured.tone };
+            Line { text: format!("{} {}", sought.text, endured.text), tone }
+        }
+        (Some(it), None) | (None, Some(it)) => it,
+        (None, None) => measured(case),
+    }
+}
+
+fn measured(case: &Case<'_>) -> Line {
     let account = case.account;
     let ended: Vec<_> = account.trials.iter().filter(|it| it.status.is_some()).collect();
     let trials = Trials { valid: ended.iter().filter(|it| it.valid).count(), of: ended.len() };

@@ -22,6 +22,33 @@ pub(crate) fn said(value: f64, lang: &dyn Lang) -> String {
     lang.number(&three(value))
 }
 
+/// The same, but whole numbers as they are: what somebody has chosen, or counted.
+pub(crate) fn exact(value: f64, lang: &dyn Lang) -> String {
+    lang.number(&exactly(value))
+}
+
+pub(crate) fn exactly(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { three(value) }
+}
+
+/// The same as [`said`], however small: `1.04·10⁻⁴`.
+pub(crate) fn small(value: f64, lang: &dyn Lang) -> String {
+    if value == 0.0 || value.abs() >= 0.001 {
+        return said(value, lang);
+    }
+    // Rounding to three digits may make one more of them.
+    let written = format!("{value:.2e}");
+    let (digits, power) = written.split_once('e').expect("it was asked for");
+    let raised = power.chars().map(|it| match it {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        it => char::from_u32('⁰' as u32 + it.to_digit(10).unwrap_or(0)).unwrap_or(it),
+    });
+    format!("{}·10{}", lang.number(digits), raised.collect::<String>())
+}
+
 /// Nothing for what is not known.
 pub(crate) fn millis(it: Option<Nanos>, lang: &dyn Lang) -> String {
     it.map_or(String::new(), |it| said(it.as_millis_f64(), lang))
@@ -123,6 +150,29 @@ mod tests {
             (21_570.4, "21570"),
         ] {
             assert_eq!(three(value), shown);
+        }
+    }
+
+    #[test]
+    fn exact_ones() {
+        for (value, shown) in [(34.0, "34"), (1.5, "1.50"), (12_345.0, "12345"), (-2.0, "-2"), (646.4, "646")]
+        {
+            assert_eq!(exactly(value), shown);
+        }
+    }
+
+    #[test]
+    fn small_ones() {
+        for (value, english, russian) in [
+            (0.000_104_366, "1.04·10⁻⁴", "1,04·10⁻⁴"),
+            (9.999e-6, "1.00·10⁻⁵", "1,00·10⁻⁵"),
+            (-2.5e-12, "-2.50·10⁻¹²", "-2,50·10⁻¹²"),
+            (0.027_73, "0.028", "0,028"),
+            (0.371_4, "0.371", "0,371"),
+            (0.0, "0", "0"),
+            (57.26, "57.3", "57,3"),
+        ] {
+            assert_eq!([small(value, &crate::lang::En), small(value, &crate::lang::Ru)], [english, russian]);
         }
     }
 

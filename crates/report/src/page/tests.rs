@@ -9,6 +9,7 @@ use model::matrix::Status;
 use model::summary::Reason;
 
 mod invent;
+mod searched;
 
 /// Compares with, or with `UPDATE_EXPECT=1` writes, what stands in `expected/`.
 #[track_caller]

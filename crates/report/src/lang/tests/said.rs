@@ -21,7 +21,8 @@ type Told = Vec<(String, String)>;
 
 /// Everything, each sentence under its name. Unlike other sentences these may end with a stop.
 pub(super) fn said(lang: &dyn Lang) -> Told {
-    [words(lang), page(lang), loads(lang), answers(lang), comparisons(lang), live(lang)].concat()
+    let others = [comparisons(lang), live(lang), sought::sought(lang)].concat();
+    [words(lang), page(lang), loads(lang), answers(lang), others].concat()
 }
 
 /// Words that stand alone.
@@ -32,7 +33,7 @@ fn words(lang: &dyn Lang) -> Told {
     {
         tell(format!("{it:?}"), lang.word(it));
     }
-    for it in every!(Term: Goals, Stack, Results, Matrix, Charts, Statements, Findings, Doubts, Stand, Repeat, Load, Window, Operations, Dataset, StopRules, Operation, Total, Offered, Delivered, Goodput, Failed, Dropped, Code, Count, Effect, Statement, Calls, TotalSeconds, MeanMillis, SharePercent, RowsOfStatement, Hit, Read, Node, Version, Program, Entrance, LimitsOfNode, CellsOfNode, Command, File, Generator, Running, OnlyCell, Objectives, Trials)
+    for it in every!(Term: Goals, Stack, Results, Matrix, Charts, Statements, Advice, Findings, Doubts, Stand, Repeat, Load, Window, Operations, Dataset, StopRules, Operation, Total, Offered, Delivered, Goodput, Failed, Dropped, Code, Count, Effect, Statement, Calls, TotalSeconds, MeanMillis, SharePercent, RowsOfStatement, Hit, Read, Node, Version, Program, Entrance, LimitsOfNode, CellsOfNode, Command, File, Generator, Running, OnlyCell, Objectives, Trials)
     {
         tell(format!("{it:?}"), lang.term(it));
     }

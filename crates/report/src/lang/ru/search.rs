@@ -1,0 +1,447 @@
+//! Russian: maxima, what was held for long, and grids.
+
+use super::{NUMBERS as RU, Ru, counted, oblique, plural};
+use crate::lang::Lang;
+use crate::lang::number::Numbers;
+use crate::lang::search::{Asked, Caused, Enough, Reached, SearchWords, Sought};
+use crate::page::number::{exactly, small, three};
+use model::Nanos;
+use model::plan::Scale;
+use model::search::{
+    Answer, Broke, Course, Endurance, Fitted, Held, Hindered, Limit, Need, Nudge, Proven, Scalability, Stage,
+    Trended, Turn,
+};
+
+impl SearchWords for Ru {
+    fn sought(&self, it: Sought) -> &'static str {
+        match it {
+            Sought::Maximum => "Максимум и что его ограничивает",
+            Sought::Scalability => "Пропускная способность и число клиентов",
+            Sought::Endured => "Длительная нагрузка",
+            Sought::Plateau => "Каких настроек достаточно",
+            Sought::Steps => "Ход поиска",
+            Sought::Proofs => "Что меняли, чтобы найти причину",
+            Sought::Stage => "этап",
+            Sought::Round => "поиск",
+            Sought::Delivered => "выполнено/с",
+            Sought::P99 => "p99, мс",
+            Sought::Mean => "среднее, мс",
+            Sought::Outcome => "итог",
+            Sought::Changed => "изменено",
+            Sought::BaseMaximum => "максимум как есть",
+            Sought::NewMaximum => "с изменением",
+            Sought::Ratio => "отношение",
+            Sought::Elasticity => "эластичность",
+            Sought::Verdict => "вывод",
+            Sought::Clients => "клиенты",
+            Sought::Measured => "измерено/с",
+            Sought::ByLaw => "по закону/с",
+            Sought::What => "что",
+            Sought::From => "в начале",
+            Sought::To => "в конце",
+            Sought::PerHour => "в час (95\u{a0}%)",
+            Sought::Course => "ход",
+            Sought::Cell => "ячейка",
+            Sought::MaximumOfCell => "максимум (95\u{a0}%)",
+            Sought::P99OfCell => "p99, мс (95\u{a0}%)",
+            Sought::OnPlateau => "на плато",
+            Sought::Yes => "да",
+            Sought::Best => "да, лучшая",
+            Sought::Recommended => "да, рекомендуется",
+            Sought::NoAnswer => "нет ответа",
+        }
+    }
+
+    fn scale(&self, it: Scale) -> &'static str {
+        match it {
+            Scale::Rate => "заявки/с",
+            Scale::Clients => "клиенты",
+        }
+    }
+
+    fn stage(&self, it: Stage) -> &'static str {
+        match it {
+            Stage::Ramp => "разгон",
+            Stage::Narrow => "сужение",
+            Stage::Hold => "удержание найденного",
+            Stage::Confirm => "подтверждение",
+            Stage::Soak => "длительная нагрузка",
+        }
+    }
+
+    fn level(&self, scale: Scale, level: f64) -> String {
+        match scale {
+            Scale::Rate => arrivals(level, ["заявка", "заявки", "заявок"]),
+            Scale::Clients => counted(level.round() as u64, "клиент", "клиента", "клиентов"),
+        }
+    }
+
+    fn outcome(&self, it: &Held, scale: Scale) -> String {
+        match it {
+            Held::Yes => "выдержано".to_owned(),
+            Held::No { why } => self.broke(why),
+            Held::Invalid { why } => format!("не учитывается: {}", self.hindered(why, scale)),
+        }
+    }
+
+    fn broke(&self, it: &Broke) -> String {
+        match it {
+            Broke::Objective { text } => format!("не соблюдается {text}"),
+            Broke::Behind { share } => {
+                format!("выполняется только {} предложенного", RU.percent(*share, 1))
+            }
+            Broke::Growing { per_second } => {
+                format!("число заявок в работе непрерывно растёт, на {} в секунду", RU.three(*per_second))
+            }
+            Broke::Rule { rule } => format!("срабатывает правило останова {rule}"),
+        }
+    }
+
+    fn hindered(&self, it: &Hindered, scale: Scale) -> String {
+        match it {
+            Hindered::Generator => "генератор опаздывал или не имел запаса".to_owned(),
+            Hindered::Descriptors => "кончились файловые дескрипторы или локальные порты".to_owned(),
+            Hindered::ClientCap { clients } => format!(
+                "все клиенты ({}) были заняты, и открытый тест превратился в закрытый",
+                RU.count((*clients).into())
+            ),
+            Hindered::Most { level } => {
+                format!("выше не пробовали (граница поиска — {})", self.level(scale, *level))
+            }
+            Hindered::Least { level } => {
+                format!("не выдержан даже наименьший уровень ({})", self.level(scale, *level))
+            }
+            Hindered::Undecided { level } => {
+                format!(
+                    "один и тот же уровень система то выдерживает, то нет ({})",
+                    self.level(scale, *level)
+                )
+            }
+            Hindered::Failed { why } => why.clone(),
+        }
+    }
+
+    fn limit(&self, it: &Limit) -> String {
+        match it {
+            Limit::Cpu { node } => format!("процессор узла {node}"),
+            Limit::Reads { node } => format!("чтение с диска на узле {node}"),
+            Limit::Writes { node } => format!("запись на диск на узле {node}"),
+            Limit::WalFlush => "сброс журнала предзаписи на диск".to_owned(),
+            Limit::SyncReplicas => "ожидание синхронных реплик".to_owned(),
+            Limit::Memory { node } => format!("память узла {node}"),
+            Limit::Pool { node } => format!("пул узла {node}"),
+            Limit::ServicePool { node } => format!("пул соединений сервиса {node}"),
+            Limit::ServiceThreads { node } => format!("потоки сервиса {node}"),
+            Limit::Slots { node } => format!("слоты подключений узла {node}"),
+            Limit::RowLocks { statement: None } => "блокировки строк".to_owned(),
+            Limit::RowLocks { statement: Some(it) } => format!("блокировки строк в запросе {it}"),
+            Limit::Scan { table, ddl: None } => format!("полный просмотр таблицы {table}"),
+            Limit::Scan { table, ddl: Some(ddl) } => {
+                format!("полный просмотр таблицы {table}, которой не хватает {ddl}")
+            }
+            Limit::Checkpoints => "контрольные точки".to_owned(),
+            Limit::Clients => "число клиентов".to_owned(),
+            Limit::ClientCap => "граница числа заявок в работе".to_owned(),
+            Limit::Feed { feed } => format!("лента {feed}, которая помещается в кэш"),
+            Limit::Host => "процессоры машины".to_owned(),
+            Limit::Generator => "генератор".to_owned(),
+        }
+    }
+
+    fn nudge(&self, it: &Nudge) -> String {
+        let what = match &it.turn {
+            Turn::Cpu { node } => format!("процессоры узла {node}"),
+            Turn::ReadIops { node } => format!("чтений в секунду на узле {node}"),
+            Turn::WriteIops { node } => format!("записей в секунду на узле {node}"),
+            Turn::Memory { node } => format!("память узла {node}"),
+            Turn::PoolSize { node } => format!("пул узла {node}"),
+            Turn::ServiceEnv { node, variable } => format!("{variable} сервиса {node}"),
+            Turn::Slots { node } => format!("max_connections узла {node}"),
+            Turn::Clients => "клиенты".to_owned(),
+            Turn::Setting { name, value } => format!("{name} = {value}"),
+            Turn::Index { ddl } => ddl.clone(),
+            Turn::FeedRows { feed } => format!("строки ленты {feed}"),
+        };
+        let amount = |value: f64| match it.turn {
+            Turn::Memory { .. } => self.bytes(value),
+            _ => RU.write(&exactly(value)),
+        };
+        it.amount.map_or(what.clone(), |(was, is)| format!("{what}: {} → {}", amount(was), amount(is)))
+    }
+
+    fn proven(&self, it: Proven) -> &'static str {
+        match it {
+            Proven::Limits => "ограничивает",
+            Proven::DoesNot => "не ограничивает",
+            Proven::Undecided => "не решено",
+        }
+    }
+
+    fn asked(&self, it: Asked, way: &str) -> String {
+        let what = if way.is_empty() { "каждая ячейка" } else { way };
+        match it {
+            Asked::Maximum => format!("Сколько самое большее выдерживает {what} и что его ограничивает?"),
+            Asked::Endurance => {
+                format!("Выдерживает ли {what} нагрузку долго и что при этом меняется?")
+            }
+            Asked::Plateau => "Каких настроек достаточно?".to_owned(),
+        }
+    }
+
+    fn reached(&self, it: &Reached<'_>) -> String {
+        let answer = it.answer;
+        let hindered = answer.hindered.as_ref().map(|it| self.hindered(it, answer.scale));
+        let name = if it.name.is_empty() { String::new() } else { format!("{}: ", it.name) };
+        let Some(level) = answer.level else {
+            let why = hindered.unwrap_or_else(|| "поиск не окончен".to_owned());
+            return format!("{name}ответа нет, потому что {why}.");
+        };
+        let (at_least, beyond) = match (&hindered, &answer.broke) {
+            (Some(why), _) => ("не менее чем ", format!("; о большем ничего не известно: {why}")),
+            (None, Some(why)) => ("", format!("; выше {}", self.broke(why))),
+            (None, None) => ("", String::new()),
+        };
+        let mut sure = Vec::new();
+        sure.extend(
+            answer
+                .interval
+                .map(|(low, high)| format!("95\u{a0}%: от {} до {}", RU.three(low), RU.three(high))),
+        );
+        sure.extend((it.rounds > 1).then(|| counted(it.rounds as u64, "поиск", "поиска", "поисков")));
+        let (held, of) = answer.confirmed;
+        sure.extend((of > 0).then(|| format!("подтверждено {held} из {of}")));
+        let sure = if sure.is_empty() { String::new() } else { format!(" ({})", sure.join(", ")) };
+        let delivered = match (answer.scale, answer.delivered) {
+            (Scale::Clients, Some(it)) => {
+                format!(", при этом {} в секунду", said_of(it.0, ["транзакция", "транзакции", "транзакций"]))
+            }
+            _ => String::new(),
+        };
+        let cause = match it.cause {
+            Caused::Proven { limit, elasticity, ratio } => {
+                let proof = match (elasticity, ratio) {
+                    (Some(it), _) => format!(" (эластичность {})", self.elasticity(&it)),
+                    (None, Some(it)) => format!(" (без этого больше, отношение {})", self.within(&it)),
+                    (None, None) => String::new(),
+                };
+                format!("; предел — {}{proof}", self.limit(limit))
+            }
+            Caused::Suspected { limit } => {
+                format!("; причина не доказана, предположительно {}", self.limit(limit))
+            }
+            Caused::NotKnown => "; причина не доказана".to_owned(),
+        };
+        format!("{name}выдерживает {at_least}{}{sure}{delivered}{cause}{beyond}.", borne(answer.scale, level))
+    }
+
+    fn answered(&self, answered: usize, of: usize) -> String {
+        format!("ответ есть для {answered} из {of} {}", oblique(of as u64, "ячейки", "ячеек"))
+    }
+
+    fn rounds(&self, all: &[Answer]) -> String {
+        let each =
+            all.iter().map(|it| it.level.map_or(self.sought(Sought::NoAnswer).to_owned(), |it| RU.three(it)));
+        format!("По отдельным поискам: {}.", each.collect::<Vec<_>>().join(RU.among()))
+    }
+
+    fn measured_for(&self, trials: u32, measured: Nanos) -> String {
+        let trials = counted(trials.into(), "измерение", "измерения", "измерений");
+        format!("{trials}, под нагрузкой {}.", self.span(measured))
+    }
+
+    fn law(&self, it: &Scalability) -> String {
+        let peak = match it.peak {
+            Some(it) => {
+                let clients = oblique(it.round() as u64, "клиенте", "клиентах");
+                format!("Больше всего выполняется при {} {clients}", RU.count(it.round() as u64))
+            }
+            None => {
+                "Наибольшая пропускная способность лежит вне измеренных чисел клиентов, и о них ничего не \
+                     утверждается"
+                    .to_owned()
+            }
+        };
+        format!(
+            "По универсальному закону масштабируемости один клиент даёт λ = {} в секунду; соперничество σ = {}, \
+             согласование κ = {}. {peak}. Закон объясняет {} дисперсии.",
+            self.within(&it.lambda),
+            parameter(&it.sigma),
+            parameter(&it.kappa),
+            RU.percent(it.r2, 1)
+        )
+    }
+
+    fn endured(&self, it: &Endurance, scale: Scale, name: &str) -> String {
+        let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
+        let of = it.of_maximum.map_or(String::new(), |it| format!(" ({} максимума)", RU.percent(it, 0)));
+        let lasting = self.span(it.lasting);
+        let held = match &it.outcome {
+            Held::Yes => format!("{name}в течение {lasting} выдержано {}{of}", self.level(scale, it.level)),
+            Held::No { why } => format!(
+                "{name}в течение {lasting} не выдержано {}{of}: {}",
+                self.level(scale, it.level),
+                self.broke(why)
+            ),
+            Held::Invalid { why } => format!(
+                "{name}ответа нет (уровень — {}{of}), потому что {}",
+                self.level(scale, it.level),
+                self.hindered(why, scale)
+            ),
+        };
+        format!("{held}{}.", moved(it))
+    }
+
+    fn little_proof(&self, share: f64) -> String {
+        format!(
+            "При {} максимума это мало что доказывает: от того, что утекает или дрейфует под нагрузкой, почти ничего не \
+             требовали.",
+            RU.percent(share, 0)
+        )
+    }
+
+    fn trended(&self, it: &Trended) -> String {
+        match it {
+            Trended::Memory { node } => format!("память узла {node}"),
+            Trended::Median => "медиана времени ответа".to_owned(),
+            Trended::P99 => "p99 времени ответа".to_owned(),
+            Trended::Connections { node } => format!("соединения узла {node}"),
+            Trended::DeadRows { table } if table.is_empty() => "мёртвые строки всех таблиц".to_owned(),
+            Trended::DeadRows { table } => format!("мёртвые строки таблицы {table}"),
+            Trended::Size { table } if table.is_empty() => "размер базы данных".to_owned(),
+            Trended::Size { table } => format!("размер таблицы {table}"),
+            Trended::Throughput => "пропускная способность".to_owned(),
+            Trended::Files { node } => format!("открытые файлы узла {node}"),
+        }
+    }
+
+    fn course(&self, it: Course) -> &'static str {
+        match it {
+            Course::Leak => "утечка",
+            Course::Drift => "дрейф",
+            Course::Steady => "неизменно",
+            Course::Unknown => "судить нельзя",
+        }
+    }
+
+    fn amount(&self, of: &Trended, value: f64) -> String {
+        match of {
+            Trended::Memory { .. } | Trended::Size { .. } => self.bytes(value),
+            // A slope may be below 0, which a time cannot.
+            Trended::Median | Trended::P99 => RU.with_unit(&three(1e3 * value), "мс"),
+            Trended::Throughput => format!("{}/с", RU.three(value)),
+            Trended::Connections { .. } | Trended::DeadRows { .. } | Trended::Files { .. } => {
+                RU.write(&exactly(value))
+            }
+        }
+    }
+
+    fn enough(&self, it: &Enough<'_>) -> String {
+        let figure = if it.maxima { "лучший максимум" } else { "лучшее p99" };
+        let figure = match it.recommended {
+            Some(least) if least != it.best => format!("Достаточно {least}: {figure}"),
+            _ if it.maxima => "Лучший максимум".to_owned(),
+            _ => "Лучшее p99".to_owned(),
+        };
+        let best = match (it.plateau - 1, it.of - it.plateau) {
+            (0, 0) => format!("{figure} — {}", it.best),
+            (0, left) => {
+                let others = if left == 1 { "другой" } else { "всех остальных" };
+                format!("{figure} — {}, и эта ячейка доказанно лучше {others}", it.best)
+            }
+            (others, left) => {
+                let among = match left {
+                    0 if others == 1 => "другой".to_owned(),
+                    0 => "всех остальных".to_owned(),
+                    _ => format!(
+                        "{others} из {} {}",
+                        others + left,
+                        oblique((others + left) as u64, "остальной", "остальных")
+                    ),
+                };
+                format!("{figure} — {}, но не доказано, что эта ячейка лучше {among}", it.best)
+            }
+        };
+        match it.recommended {
+            Some(least) if least != it.best => {
+                format!("{best}, а меньше всех требует {least}.")
+            }
+            _ => format!("{best}."),
+        }
+    }
+
+    fn need(&self, it: &Need) -> String {
+        let rate = three(it.rate);
+        let processors = match it.processors {
+            whole if whole.fract() == 0.0 => counted(whole as u64, "процессор", "процессора", "процессоров"),
+            part => format!("{} процессора", RU.three(part)),
+        };
+        format!(
+            "Транзакциям, которых {} в секунду и каждая из которых держит соединение {}, в среднем нужно соединений: {} \
+             (закон Литтла); у PostgreSQL {processors}.",
+            RU.write(&rate),
+            RU.seconds(it.held),
+            RU.three(it.connections),
+        )
+    }
+
+    fn numerals(&self) -> &'static Numbers {
+        &RU
+    }
+
+    fn within(&self, it: &Fitted) -> String {
+        let range = it
+            .interval
+            .map_or(String::new(), |(low, high)| format!(" [{}; {}]", RU.three(low), RU.three(high)));
+        format!("{}{range}", RU.three(it.value))
+    }
+}
+
+/// A number of three digits and what it counts; a broken number takes the genitive singular: 1,5 заявки.
+fn said_of(it: f64, [one, few, many]: [&'static str; 3]) -> String {
+    let number = exactly(it);
+    let what = number.parse::<u64>().map_or(few, |whole| plural(whole, one, few, many));
+    format!("{} {what}", RU.write(&number))
+}
+
+fn arrivals(it: f64, forms: [&'static str; 3]) -> String {
+    format!("{} в секунду", said_of(it, forms))
+}
+
+/// A level as what is borne: 21 заявку, 21 клиента.
+fn borne(scale: Scale, level: f64) -> String {
+    match scale {
+        Scale::Rate => arrivals(level, ["заявку", "заявки", "заявок"]),
+        Scale::Clients => counted(level.round() as u64, "клиента", "клиента", "клиентов"),
+    }
+}
+
+/// What leaks and drifts, after what was held.
+fn moved(it: &Endurance) -> String {
+    let those = |course: Course| -> Vec<String> {
+        it.trends.iter().filter(|it| it.course == course).map(|it| Ru.trended(&it.what)).collect()
+    };
+    let found: Vec<String> = [("утекает", Course::Leak), ("дрейфует", Course::Drift)]
+        .into_iter()
+        .map(|(what, course)| (what, those(course)))
+        .filter(|it| !it.1.is_empty())
+        .map(|(what, those)| format!("; {what}: {}", those.join(", ")))
+        .collect();
+    match (it.trends.is_empty(), found.is_empty(), those(Course::Unknown).len()) {
+        (true, ..) => String::new(),
+        (_, false, _) => found.concat(),
+        (_, true, 0) => "; утечек и дрейфа нет".to_owned(),
+        (_, true, unknown) => {
+            let of = it.trends.len();
+            let series = oblique(of as u64, "ряда", "рядов");
+            format!("; утечек и дрейфа не видно, но о {unknown} из {of} {series} судить нельзя")
+        }
+    }
+}
+
+/// Of a law, however far below 1.
+fn parameter(it: &Fitted) -> String {
+    let written = |it: f64| small(it, &Ru);
+    let range =
+        it.interval.map_or(String::new(), |(low, high)| format!(" [{}; {}]", written(low), written(high)));
+    format!("{}{range}", written(it.value))
+}

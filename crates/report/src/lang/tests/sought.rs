@@ -1,0 +1,283 @@
+//! What is said of maxima, of what was held for long, and of grids.
+
+use super::*;
+use crate::lang::search::{Asked, Caused, Enough, Reached, Sought};
+use model::plan::Scale;
+use model::search::{
+    Answer, Broke, Course, Endurance, Fitted, Held, Hindered, Limit, Need, Nudge, Proven, Scalability, Stage,
+    Trend, Trended, Turn,
+};
+
+type Told = Vec<(String, String)>;
+
+pub(super) fn sought(lang: &dyn Lang) -> Told {
+    [words(lang), levels(lang), causes(lang), answers(lang), endured(lang), grids(lang)].concat()
+}
+
+fn text() -> String {
+    "№".to_owned()
+}
+
+fn fitted(value: f64) -> Fitted {
+    Fitted { value, interval: Some((0.9 * value, 1.1 * value)) }
+}
+
+fn words(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
+    for it in every!(Sought: Maximum, Scalability, Endured, Plateau, Steps, Proofs, Stage, Round, Delivered, P99, Mean,
+        Outcome, Changed, BaseMaximum, NewMaximum, Ratio, Elasticity, Verdict, Clients, Measured, ByLaw, What, From, To,
+        PerHour, Course, Cell, MaximumOfCell, P99OfCell, OnPlateau, Yes, Best, Recommended, NoAnswer)
+    {
+        tell(format!("{it:?}"), lang.sought(it));
+    }
+    for it in every!(Scale: Rate, Clients) {
+        tell(format!("{it:?}"), lang.scale(it));
+    }
+    for it in every!(Stage: Ramp, Narrow, Hold, Confirm, Soak) {
+        tell(format!("{it:?}"), lang.stage(it));
+    }
+    for it in every!(Proven: Limits, DoesNot, Undecided) {
+        tell(format!("{it:?}"), lang.proven(it));
+    }
+    for it in every!(Course: Leak, Drift, Steady, Unknown) {
+        tell(format!("{it:?}"), lang.course(it));
+    }
+    for it in every!(Asked: Maximum, Endurance, Plateau) {
+        for way in ["№", ""] {
+            tell(format!("{it:?}"), &lang.asked(it, way));
+        }
+    }
+    all
+}
+
+fn broken() -> Vec<Broke> {
+    let all = vec![
+        Broke::Objective { text: text() },
+        Broke::Behind { share: 0.912_3 },
+        Broke::Growing { per_second: 12_345.6 },
+        Broke::Rule { rule: text() },
+    ];
+    covers!(all, Broke: Objective, Behind, Growing, Rule);
+    all
+}
+
+fn hindrances() -> Vec<Hindered> {
+    let all = vec![
+        Hindered::Generator,
+        Hindered::Descriptors,
+        Hindered::ClientCap { clients: 20_000 },
+        Hindered::Most { level: 21.0 },
+        Hindered::Least { level: 1.5 },
+        Hindered::Undecided { level: 12_345.6 },
+        Hindered::Failed { why: format!("{} {}", text(), text()) },
+    ];
+    covers!(all, Hindered: Generator, Descriptors, ClientCap, Most, Least, Undecided, Failed);
+    all
+}
+
+fn levels(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    for scale in every!(Scale: Rate, Clients) {
+        for level in [1.0, 2.0, 5.0, 12_345.0] {
+            tell("level", lang.level(scale, level));
+        }
+        let held = vec![
+            Held::Yes,
+            Held::No { why: Broke::Behind { share: 0.5 } },
+            Held::Invalid { why: Hindered::Generator },
+        ];
+        covers!(held, Held: Yes, No, Invalid);
+        for it in held {
+            tell("outcome", lang.outcome(&it, scale));
+        }
+        for it in hindrances().iter().filter(|it| !matches!(it, Hindered::Failed { .. })) {
+            tell("hindered", lang.hindered(it, scale));
+        }
+    }
+    for it in broken() {
+        tell("broke", lang.broke(&it));
+    }
+    all
+}
+
+fn limits() -> Vec<Limit> {
+    let all = vec![
+        Limit::Cpu { node: text() },
+        Limit::Reads { node: text() },
+        Limit::Writes { node: text() },
+        Limit::WalFlush,
+        Limit::SyncReplicas,
+        Limit::Memory { node: text() },
+        Limit::Pool { node: text() },
+        Limit::ServicePool { node: text() },
+        Limit::ServiceThreads { node: text() },
+        Limit::Slots { node: text() },
+        Limit::RowLocks { statement: None },
+        Limit::RowLocks { statement: Some(text()) },
+        Limit::Scan { table: text(), ddl: None },
+        Limit::Scan { table: text(), ddl: Some(text()) },
+        Limit::Checkpoints,
+        Limit::Clients,
+        Limit::ClientCap,
+        Limit::Feed { feed: text() },
+        Limit::Host,
+        Limit::Generator,
+    ];
+    covers!(all, Limit: Cpu, Reads, Writes, WalFlush, SyncReplicas, Memory, Pool, ServicePool, ServiceThreads, Slots,
+        RowLocks, Scan, Checkpoints, Clients, ClientCap, Feed, Host, Generator);
+    all
+}
+
+fn causes(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    for it in limits() {
+        tell("limit", lang.limit(&it));
+    }
+    let amount = Some((1.0, 1.5));
+    let node = text;
+    let turns = vec![
+        (Turn::Cpu { node: node() }, amount),
+        (Turn::ReadIops { node: node() }, Some((50.0, 12_345.0))),
+        (Turn::WriteIops { node: node() }, amount),
+        (Turn::Memory { node: node() }, Some((4e8, 8e8))),
+        (Turn::PoolSize { node: node() }, amount),
+        (Turn::ServiceEnv { node: node(), variable: text() }, amount),
+        (Turn::Slots { node: node() }, Some((20.0, 30.0))),
+        (Turn::Clients, amount),
+        (Turn::Setting { name: text(), value: text() }, None),
+        (Turn::Index { ddl: text() }, None),
+        (Turn::FeedRows { feed: text() }, amount),
+    ];
+    let each: Vec<&Turn> = turns.iter().map(|it| &it.0).collect();
+    covers!(each, Turn: Cpu, ReadIops, WriteIops, Memory, PoolSize, ServiceEnv, Slots, Clients, Setting, Index, FeedRows);
+    for (turn, amount) in turns {
+        // What the user wrote is the same in every language.
+        let own = matches!(turn, Turn::Setting { .. } | Turn::Index { .. });
+        let told = lang.nudge(&Nudge { turn, amount });
+        if !own {
+            tell("nudge", told);
+        }
+    }
+    all
+}
+
+fn answer(scale: Scale, level: Option<f64>, broke: Option<Broke>, hindered: Option<Hindered>) -> Answer {
+    Answer {
+        scale,
+        level,
+        interval: level.map(|it| (it * 0.95, it * 1.05)),
+        delivered: Some(PerSecond(12_345.6)),
+        confirmed: (2, 3),
+        broke,
+        hindered,
+        trials: 21,
+        measured: Nanos::from_secs(7500),
+    }
+}
+
+fn answers(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    let limit = Limit::Host;
+    for scale in every!(Scale: Rate, Clients) {
+        let mut known = vec![answer(scale, Some(12_345.0), None, None), answer(scale, None, None, None)];
+        known.extend(broken().into_iter().map(|it| answer(scale, Some(21.0), Some(it), None)));
+        known.extend(hindrances().into_iter().map(|it| answer(scale, None, None, Some(it))));
+        known.push(answer(scale, Some(1.5), None, Some(Hindered::Most { level: 1.5 })));
+        known.push(Answer { interval: None, confirmed: (0, 0), ..answer(scale, Some(2.0), None, None) });
+        for (at, answer) in known.iter().enumerate() {
+            let (elasticity, ratio) = (Some(fitted(0.84)), Some(fitted(27.1)));
+            for cause in [
+                Caused::Proven { limit: &limit, elasticity, ratio },
+                Caused::Proven { limit: &limit, elasticity: None, ratio },
+                Caused::Proven { limit: &limit, elasticity: None, ratio: None },
+                Caused::Suspected { limit: &limit },
+                Caused::NotKnown,
+            ] {
+                let name = if at % 2 == 0 { "№" } else { "" };
+                tell("reached", lang.reached(&Reached { name, answer, rounds: at, cause }));
+            }
+        }
+        tell("rounds", lang.rounds(&known));
+    }
+    for of in [1, 2, 21] {
+        tell("answered", lang.answered(1, of));
+        tell("measured", lang.measured_for(of as u32, Nanos::from_secs(7500)));
+    }
+    for peak in [None, Some(21.0), Some(96.5)] {
+        let (lambda, sigma, kappa) = (fitted(89.995), fitted(0.027_73), fitted(0.000_104_4));
+        let it = Scalability { points: Vec::new(), law: Vec::new(), lambda, sigma, kappa, peak, r2: 0.9896 };
+        tell("law", lang.law(&it));
+    }
+    tell("within", format!("{} №", lang.within(&fitted(0.84))));
+    all
+}
+
+fn endured(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    let (node, table) = (text, text);
+    let kinds = vec![
+        Trended::Memory { node: node() },
+        Trended::Median,
+        Trended::P99,
+        Trended::Connections { node: node() },
+        Trended::DeadRows { table: table() },
+        Trended::DeadRows { table: String::new() },
+        Trended::Size { table: table() },
+        Trended::Size { table: String::new() },
+        Trended::Throughput,
+        Trended::Files { node: node() },
+    ];
+    covers!(kinds, Trended: Memory, Median, P99, Connections, DeadRows, Size, Throughput, Files);
+    for it in &kinds {
+        tell("trended", lang.trended(it));
+        for value in [-12_345.6, 0.0, 0.012, 12_345.6] {
+            tell("amount", format!("{} {}", lang.trended(it), lang.amount(it, value)));
+        }
+    }
+    let trend = |course| Trend { what: Trended::Median, per_hour: fitted(0.1), from: 0.1, to: 0.2, course };
+    let courses = every!(Course: Leak, Drift, Steady, Unknown);
+    let mut trends: Vec<Vec<Trend>> = courses.iter().map(|it| vec![trend(*it)]).collect();
+    trends.push(courses.map(trend).into());
+    trends.push(Vec::new());
+    trends.push(vec![trend(Course::Steady); 21]);
+    for trends in trends {
+        for (outcome, of_maximum, name) in [
+            (Held::Yes, Some(0.053), "№"),
+            (Held::No { why: Broke::Rule { rule: text() } }, None, ""),
+            (Held::Invalid { why: Hindered::Generator }, Some(1.0), ""),
+        ] {
+            let lasting = Nanos::from_secs(21_600);
+            let trends = trends.clone();
+            let it =
+                Endurance { cell: 0, stage: Stage::Soak, level: 34.0, of_maximum, lasting, outcome, trends };
+            for scale in every!(Scale: Rate, Clients) {
+                tell("endured", lang.endured(&it, scale, name));
+            }
+        }
+    }
+    tell("little", lang.little_proof(0.053));
+    all
+}
+
+fn grids(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    for maxima in [false, true] {
+        for (plateau, of) in [(1, 1), (1, 9), (2, 2), (2, 9), (9, 9), (20, 22)] {
+            for recommended in [None, Some("№2"), Some("№1")] {
+                let it = Enough { maxima, recommended, best: "№1", plateau, of };
+                tell("enough", lang.enough(&it));
+            }
+        }
+    }
+    for (rate, processors) in [(646.0, 1.0), (1.0, 2.0), (12_345.6, 0.5)] {
+        let need = Need { rate, held: 0.002_59, connections: rate * 0.002_59, processors };
+        tell("need", lang.need(&need));
+    }
+    all
+}
