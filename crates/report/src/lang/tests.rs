@@ -21,6 +21,7 @@ macro_rules! covers {
     };
 }
 
+mod advised;
 mod found;
 mod said;
 mod sought;

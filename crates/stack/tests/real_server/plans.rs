@@ -21,7 +21,7 @@ fn books() -> (Supervisor, Postgres, PathBuf) {
         Dataset { seed: 42, content: Content::Books { rows: 20_000 }, after: vec![], cache: Cache::AsIs };
     let loader = Loader { target: server.target(), workers: 1, again: false, stop: &NEVER };
     dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
-    let log = supervisor.directory().join("postgres.log");
+    let log = supervisor.directory().join("log/postgres.log");
     assert!(log.exists(), "{}", log.display());
     (supervisor, server, log)
 }

@@ -1,0 +1,194 @@
+//! How does advice read, word by word?
+
+use super::*;
+use crate::lang::advice::AdviceWord;
+use model::advice::{Advised, Built, Changed, Helped, Remedy, Scan};
+use model::explain::{Candidate, Key, Role};
+
+/// In both languages; no-break spaces are plain ones here.
+#[track_caller]
+fn check(tell: impl Fn(&dyn Lang) -> String, english: &str, russian: &str) {
+    for (lang, expected) in ALL.into_iter().zip([english, russian]) {
+        assert_eq!(tell(lang).replace(['\u{202f}', '\u{a0}'], " "), expected);
+    }
+}
+
+fn index(keys: &[(&str, Role, Option<f64>)], helped: usize, kept_by: usize, not_hot: usize) -> Advised {
+    let key = |&(column, role, distinct): &(&str, Role, Option<f64>)| Key {
+        column: column.to_owned(),
+        role,
+        distinct,
+    };
+    let candidate = Candidate {
+        schema: "book".to_owned(),
+        table: "bookv2".to_owned(),
+        keys: keys.iter().map(key).collect(),
+        wanted_by: Vec::new(),
+    };
+    let help = |statement| Helped { statement, before: 20_834.0, after: 8.06 };
+    Advised {
+        ddl: candidate.ddl(),
+        candidate,
+        bytes: Some(39 << 20),
+        rows: 1e6,
+        helped: (0..helped).map(help).collect(),
+        saved: Some(0.4567),
+        kept_by: (0..kept_by).collect(),
+        not_hot: (0..not_hot).collect(),
+    }
+}
+
+#[test]
+fn why_an_index() {
+    let check = |keys: &[(&str, Role, Option<f64>)], english: &str, russian: &str| {
+        check(|lang| lang.why_index(&index(keys, 1, 0, 0)), english, russian);
+    };
+    check(
+        &[("author", Role::Equal, Some(200_001.0))],
+        "author (200001 different values) is asked for by value, among 1000000 rows.",
+        "Ищут среди 1 000 000 строк по значению: author (200 001 разное значение).",
+    );
+    check(
+        &[("a", Role::Equal, Some(22.0)), ("b", Role::Equal, None), ("at", Role::Range, Some(5.0))],
+        "a (22 different values) and b are asked for by value, at (5 different values) within bounds, among 1000000 \
+         rows.",
+        "Ищут среди 1 000 000 строк по значению: a (22 разных значения) и b, по границам: at (5 разных значений).",
+    );
+    check(
+        &[("at", Role::Descending, None), ("id", Role::Ascending, None)],
+        "The first rows are wanted by at, the greatest first, then id, among 1000000 rows.",
+        "Ищут среди 1 000 000 строк первые по порядку: at по убыванию, id.",
+    );
+}
+
+#[test]
+fn what_an_index_saves_and_costs() {
+    let of = |helped, kept_by, not_hot| index(&[("a", Role::Equal, None)], helped, kept_by, not_hot);
+    let saves =
+        |it: Advised, english: &str, russian: &str| check(|lang| lang.index_saves(&it), english, russian);
+    saves(
+        of(1, 0, 0),
+        "It helps 1 statement; alone it would save 45.7 % of the time of all statements.",
+        "Поможет 1 запросу; сам по себе сэкономил бы 45,7 % времени всех запросов.",
+    );
+    saves(Advised { saved: None, ..of(5, 0, 0) }, "It helps 5 statements.", "Поможет 5 запросам.");
+    let costs =
+        |it: Advised, english: &str, russian: &str| check(|lang| lang.index_costs(&it), english, russian);
+    costs(
+        of(1, 0, 0),
+        "It takes about 39 MiB. No statement of this run has to keep it up to date.",
+        "Займёт около 39 МиБ. Ни одному запросу этого прогона не придётся его обновлять.",
+    );
+    costs(
+        Advised { bytes: None, ..of(1, 1, 0) },
+        "1 statement has to keep it up to date.",
+        "Обновлять его придётся 1 запросу.",
+    );
+    costs(
+        of(1, 3, 2),
+        "It takes about 39 MiB. 3 statements have to keep it up to date. 2 of them change a column of it, and cannot \
+         be heap-only (HOT) any more.",
+        "Займёт около 39 МиБ. Обновлять его придётся 3 запросам. Из них 2 меняют его столбец и уже не смогут обойтись \
+         без записи в индексы (HOT).",
+    );
+    check(
+        |lang| lang.saved_together(2, 0.75),
+        "By the planner's cost these 2 indexes would save 75.0 % of the time of all statements; where PostgreSQL is the \
+         limit, throughput is 4.00 times what it was at most.",
+        "По оценке планировщика эти 2 индекса сэкономили бы 75,0 % времени всех запросов; если предел ставит PostgreSQL, \
+         пропускная способность вырастет не более чем в 4,00 раза.",
+    );
+    check(
+        |lang| lang.saved_together(1, 0.999),
+        "By the planner's cost this index would save 99.9 % of the time of all statements.",
+        "По оценке планировщика этот индекс сэкономил бы 99,9 % времени всех запросов.",
+    );
+}
+
+#[test]
+fn what_helps_a_statement() {
+    let remedy = |it: Remedy, index, english: &str, russian: &str| {
+        check(|lang| lang.remedy(&it, index), english, russian);
+    };
+    remedy(
+        Remedy::Index { index: 1 },
+        Some((2, 20_834.0, 8.06)),
+        "index 2: cost 20834 → 8.06",
+        "индекс 2: стоимость 20 834 → 8,06",
+    );
+    remedy(
+        Remedy::EveryRow,
+        None,
+        "no index: it asks for every row of the table",
+        "никакой индекс: нужна каждая строка таблицы",
+    );
+    remedy(
+        Remedy::MostRows { share: 0.5 },
+        None,
+        "no index: it asks for 50 % of the rows",
+        "никакой индекс: нужно 50 % строк",
+    );
+    remedy(
+        Remedy::Condition { condition: "(a ~~ $0)".to_owned() },
+        None,
+        "no b-tree over columns answers (a ~~ $0)",
+        "условию (a ~~ $0) не отвечает никакое B-дерево по столбцам",
+    );
+    let scan = |counted| Scan { table: "book.bookv2".to_owned(), rows: 1e6, passed: 2.0, counted };
+    check(
+        |lang| lang.scanned(&scan(true)),
+        "all 1000000 of book.bookv2, for 2",
+        "все 1 000 000 в book.bookv2, нужно 2",
+    );
+    check(
+        |lang| lang.scanned(&scan(false)),
+        "all 1000000 of book.bookv2, for about 2",
+        "все 1 000 000 в book.bookv2, нужно около 2",
+    );
+}
+
+#[test]
+fn what_came_of_it() {
+    let changed = |before, after, writes| Changed { text: String::new(), before, after, writes };
+    check(
+        |lang| lang.statement_changed(&changed(0.102, 0.000_05, false)),
+        "102 ms → 50.0 µs on average (÷ 2040)",
+        "в среднем 102 мс → 50,0 мкс (÷ 2040)",
+    );
+    check(
+        |lang| lang.statement_changed(&changed(0.000_03, 0.000_1, true)),
+        "30.0 µs → 100 µs on average (× 3.33, it writes)",
+        "в среднем 30,0 мкс → 100 мкс (× 3,33; пишущий)",
+    );
+    let built =
+        Built { ddl: "CREATE INDEX ON t (a)".to_owned(), took: Nanos::from_millis(1500), bytes: 1 << 20 };
+    check(
+        |lang| lang.index_built(&built),
+        "CREATE INDEX ON t (a): built in 1.50 s, 1 MiB",
+        "CREATE INDEX ON t (a): построен за 1,50 с, 1 МиБ",
+    );
+    check(
+        |lang| lang.heap_only(0.98, 0.021),
+        "heap-only (HOT) updates: 98.0 % → 2.1 % of updated rows",
+        "обновления без записи в индексы (HOT): 98,0 % → 2,1 % обновлённых строк",
+    );
+    check(
+        |lang| lang.applying(1, 4),
+        "1 index is built in a copy of the data and measured beside the data without, 4 times each",
+        "1 индекс строится в копии данных; измеряется рядом с данными без них, по 4 раза",
+    );
+}
+
+#[test]
+fn no_word_is_missing() {
+    for it in every!(AdviceWord: Reads, Helps, NoIndex, NoPlans, Beware, Applied) {
+        let [english, russian] = ALL.map(|lang| lang.advice_word(it));
+        assert!(!english.is_empty() && !russian.is_empty() && english != russian, "{it:?}");
+    }
+    for it in [Remedy::NotNeeded, Remedy::NotTaken, Remedy::NoPlan { why: "№".to_owned() }] {
+        let [english, russian] = ALL.map(|lang| lang.remedy(&it, None));
+        assert!(!english.is_empty() && english != russian, "{it:?}");
+    }
+    let [english, russian] = ALL.map(|lang| lang.untried("№"));
+    assert!(english.contains('№') && russian.contains('№') && english != russian);
+}
