@@ -31,6 +31,7 @@ fn setup(words: &str) -> Setup {
             ready: "/health".into(),
             ready_within: None,
             stats: Some("/stats".into()),
+            allow: None,
         };
         let limits = Limits { cpu: Some(0.3), ..Limits::default() };
         let node =

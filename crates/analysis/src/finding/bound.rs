@@ -1,12 +1,13 @@
-//! What holds the throughput where it is?
+//! Do processors, or a pool of servers, hold the throughput where it is?
 
-use super::clients::pool;
 use super::queue::busy;
 use super::samples::{self, mean, sums};
-use super::{Cell, Finding, TrialFacts};
+use super::waits::sessions_wait;
+use super::{Cell, Finding, clients};
 use crate::matrix::clients;
+use model::finding::Missing;
+use model::matrix::NotApplied;
 use model::plan::{Kind, Node};
-use std::collections::BTreeMap;
 
 /// Share of the processors it may use from which on a node has no reserve.
 const FULL: f64 = 0.9;
@@ -17,77 +18,77 @@ const LENT: f64 = 0.9;
 /// Share of a pool below which most of it does nothing. Between two statements of its client a server is not at work, so
 /// that even a pool that holds everything up is not all at work.
 const IDLE: f64 = 0.5;
-/// Share of active sessions that wait for one thing.
-const WAITS: f64 = 0.5;
-/// Fewer active sessions are no queue.
-const ACTIVE: f64 = 2.0;
 
 /// Processors of a node.
-struct Cpu {
-    used: f64,
+pub struct Cpu {
+    pub used: f64,
     /// How many it could use.
-    of: f64,
-    throttled: Option<f64>,
-    stood_still: Option<f64>,
+    pub of: f64,
+    pub throttled: Option<f64>,
+    pub stood_still: Option<f64>,
 }
 
 impl Cpu {
-    /// `None` when its use was not measured.
-    fn of(cell: &Cell<'_>, node: &Node) -> Option<Cpu> {
-        let used = cell.median(|it| samples::processors(it.samples, &node.name))?;
+    /// `None` where nothing bounds it: what is full on a shared machine may be anybody's.
+    pub fn of(cell: &Cell<'_>, node: &Node) -> Result<Option<Cpu>, Missing> {
+        let applied = |limit: &str| {
+            let fails = |it: &NotApplied| it.node == node.name && it.limit == limit;
+            !cell.trials.iter().any(|it| it.not_applied.iter().any(fails))
+        };
+        // Each copy of a service has its own.
+        let (threads, copies) = match &node.kind {
+            Kind::PgBouncer(_) => (Some(1.0), 1.0),
+            Kind::Odyssey(it) => (Some(f64::from(it.workers)), 1.0),
+            Kind::Service(it) => (None, f64::from(it.copies)),
+            _ => (None, 1.0),
+        };
+        let quota = node.limits.cpu.filter(|_| applied("cpu")).map(|it| it * copies);
+        let pinned = node.limits.cpus.len() as f64;
+        let pinned = (pinned > 0.0 && applied("cpus")).then_some(pinned);
+        let Some(of) = [quota, pinned, threads].into_iter().flatten().min_by(f64::total_cmp) else {
+            return Ok(None);
+        };
+        let used = cell.median(|it| samples::processors(it.samples, &node.name)).ok_or(Missing::Group)?;
         let throttled = cell.median(|it| samples::throttled(it.samples, &node.name));
         let stood_still = cell.median(|it| samples::stood_still(it.samples, &node.name));
-        let applied =
-            |it: &&TrialFacts<'_>| !it.not_applied.iter().any(|it| it.node == node.name && it.limit == "cpu");
-        let limit = node.limits.cpu.filter(|_| cell.trials.iter().all(applied));
-        let threads = match &node.kind {
-            Kind::PgBouncer(_) => Some(1.0),
-            Kind::Odyssey(it) => Some(f64::from(it.workers)),
-            _ => None,
-        };
-        let of = match (limit, threads) {
-            (Some(limit), Some(threads)) => Some(limit.min(threads)),
-            (one, other) => one.or(other),
-        };
-        Some(Cpu { used, of: of?, throttled, stood_still })
+        Ok(Some(Cpu { used, of, throttled, stood_still }))
     }
 
-    fn full(&self) -> bool {
+    pub fn full(&self) -> bool {
         self.used >= FULL * self.of || self.throttled.is_some_and(|it| it >= HELD_BACK)
     }
 }
 
 /// A pooler without processor time looks like a full pool in its console: servers are lent, but do nothing. PostgreSQL's own
 /// view tells the two apart. A session in a transaction, but without a statement, waits for the pooler or the client.
-pub fn pooler_or_pool(cell: &Cell<'_>) -> Option<Finding> {
-    let node = cell.pooler()?;
-    let (_, pool) = pool(cell)?;
-    let size = f64::from(pool);
-    let cpu = Cpu::of(cell, node)?;
-    let server = cell.server()?;
-    let active = cell.median(|it| samples::sessions(it.samples, &server.name, "active"))?;
-    let series = match node.kind {
-        Kind::PgBouncer(_) => samples::PGBOUNCER_SV_ACTIVE,
-        _ => samples::ODYSSEY_SV_ACTIVE,
+pub fn pooler(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+    let Some((node, pool, cpu)) = pooled(cell)? else { return Ok(Vec::new()) };
+    let active = active(cell)?;
+    let bound = cpu.full() && active < IDLE * f64::from(pool);
+    let finding = || Finding::PoolerBound {
+        cell: cell.number,
+        node: node.name.clone(),
+        cpu: cpu.used,
+        of_cpu: cpu.of,
+        throttled: cpu.throttled,
+        stood_still: cpu.stood_still,
+        pool,
+        lent: lent(cell, node),
+        active,
     };
-    let lent = cell.median(|it| mean(&sums(it.samples, &node.name, series, |_| true)));
-    if cpu.full() && active < IDLE * size {
-        return Some(Finding::PoolerBound {
-            cell: cell.number,
-            node: node.name.clone(),
-            cpu: cpu.used,
-            of_cpu: cpu.of,
-            throttled: cpu.throttled,
-            stood_still: cpu.stood_still,
-            pool,
-            lent,
-            active,
-        });
-    }
-    let (lent, busy) = (lent?, cell.median(busy)?);
+    Ok(bound.then(finding).into_iter().collect())
+}
+
+pub fn pool(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+    let Some((node, pool, cpu)) = pooled(cell)? else { return Ok(Vec::new()) };
+    active(cell)?;
+    let lent = lent(cell, node).ok_or(Missing::Console)?;
+    let busy = cell.median(busy).ok_or(Missing::Server)?;
+    let size = f64::from(pool);
     let full = lent >= LENT * size && busy >= IDLE * size && clients(cell.setup) > pool;
     // Where they wait for each other's locks, more servers would wait.
-    (full && !cpu.full() && sessions_wait(cell).is_none()).then(|| Finding::PoolBound {
+    let bound = full && !cpu.full() && sessions_wait(cell).is_none();
+    let finding = || Finding::PoolBound {
         cell: cell.number,
         node: node.name.clone(),
         pool,
@@ -95,42 +96,41 @@ pub fn pooler_or_pool(cell: &Cell<'_>) -> Option<Finding> {
         busy,
         cpu: cpu.used,
         of_cpu: cpu.of,
-    })
+    };
+    Ok(bound.then(finding).into_iter().collect())
 }
 
-/// Only where PostgreSQL has a limit of its own: what is full on a shared machine may be anybody's.
-pub fn server(cell: &Cell<'_>) -> Option<Finding> {
-    let node = cell.server()?;
-    let cpu = Cpu::of(cell, node)?;
-    cpu.full().then(|| Finding::ServerBound {
+/// The pooler, its pool's size and its processors.
+fn pooled<'a>(cell: &Cell<'a>) -> Result<Option<(&'a Node, u32, Cpu)>, Missing> {
+    let Some((node, (_, size))) = cell.pooler().zip(clients::pool(cell)) else { return Ok(None) };
+    Ok(Cpu::of(cell, node)?.map(|cpu| (node, size, cpu)))
+}
+
+/// Servers given to clients, by the pooler's console.
+fn lent(cell: &Cell<'_>, node: &Node) -> Option<f64> {
+    let series = match node.kind {
+        Kind::PgBouncer(_) => samples::PGBOUNCER_SV_ACTIVE,
+        _ => samples::ODYSSEY_SV_ACTIVE,
+    };
+    cell.median(|it| mean(&sums(it.samples, &node.name, series, |_| true)))
+}
+
+fn active(cell: &Cell<'_>) -> Result<f64, Missing> {
+    let server = cell.server().ok_or(Missing::Server)?;
+    cell.median(|it| samples::sessions(it.samples, &server.name, "active")).ok_or(Missing::Server)
+}
+
+/// Where nothing bounds PostgreSQL the machine does, and its own rule tells of that.
+pub fn server(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+    let node = cell.server().ok_or(Missing::Server)?;
+    let Some(cpu) = Cpu::of(cell, node)? else { return Ok(Vec::new()) };
+    let finding = || Finding::ServerBound {
         cell: cell.number,
         node: node.name.clone(),
         cpu: cpu.used,
         of_cpu: cpu.of,
         throttled: cpu.throttled,
         stood_still: cpu.stood_still,
-    })
-}
-
-/// `running` is waiting for nothing.
-pub fn sessions_wait(cell: &Cell<'_>) -> Option<Finding> {
-    let node = &cell.server()?.name;
-    let active = cell.median(|it| samples::sessions(it.samples, node, "active"))?;
-    let mut events: BTreeMap<&str, ()> = BTreeMap::new();
-    for trial in &cell.trials {
-        let waits = trial.samples.iter().filter(|it| it.node == *node && it.series == samples::PG_WAITS);
-        events.extend(waits.map(|it| (&*it.label, ())));
-    }
-    let share = |event: &str| {
-        cell.median(|it| {
-            let all: f64 = sums(it.samples, node, samples::PG_WAITS, |_| true).iter().map(|it| it.1).sum();
-            let of: f64 =
-                sums(it.samples, node, samples::PG_WAITS, |it| it == event).iter().map(|it| it.1).sum();
-            (all > 0.0).then(|| of / all)
-        })
     };
-    let shares = events.into_keys().filter(|it| *it != "running").filter_map(|it| Some((it, share(it)?)));
-    let (event, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let finding = || Finding::SessionsWait { cell: cell.number, event: event.to_owned(), share, active };
-    (share >= WAITS && active >= ACTIVE).then(finding)
+    Ok(cpu.full().then(finding).into_iter().collect())
 }

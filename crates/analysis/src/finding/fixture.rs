@@ -6,7 +6,7 @@ use crate::summary::summarise;
 use model::matrix::{NotApplied, Status};
 use model::plan::*;
 use model::reach::Reach;
-use model::summary::{Cost, QueryMode, Server, Summary, Validity};
+use model::summary::{Cost, QueryMode, Reason, Server, Summary, Validity};
 use model::{Code, EventKind, LogEvent, Measured, Nanos, Sample};
 
 /// An experiment of cells, each by one word: `direct`, `unix` (direct over a Unix socket), `session`, `pooled` (transaction
@@ -87,7 +87,7 @@ pub fn setup(word: &str) -> Setup {
 #[derive(Clone)]
 pub struct Run {
     cell: usize,
-    repetition: u32,
+    pub repetition: u32,
     measured: Measured,
     status: Status,
     summary: Option<Summary>,
@@ -220,6 +220,53 @@ impl Run {
     /// Growing by `rate` per second.
     pub fn counter(self, node: &str, series: &str, label: &str, rate: f64) -> Run {
         self.series(node, series, label, |second| 100.0 + rate * second as f64)
+    }
+
+    /// One sample, at the end of this second.
+    pub fn at(mut self, second: u64, node: &str, series: &str, label: &str, value: f64) -> Run {
+        self.samples.push(Sample {
+            at: Nanos::from_secs(second),
+            node: node.to_owned().into(),
+            series: series.to_owned().into(),
+            label: label.to_owned().into(),
+            value,
+        });
+        self
+    }
+
+    /// The same value three times a second.
+    pub fn often(mut self, node: &str, series: &str, label: &str, value: f64) -> Run {
+        self.samples.extend((1..=30).map(|third| Sample {
+            at: Nanos(third * 333_333_333),
+            node: node.to_owned().into(),
+            series: series.to_owned().into(),
+            label: label.to_owned().into(),
+            value,
+        }));
+        self
+    }
+
+    /// So many lines of the server's log with this code.
+    pub fn logged(mut self, code: &str, n: u64) -> Run {
+        self = self.more(EventKind::Error, n);
+        self.events.last_mut().expect("one was added").code = Some(code.to_owned());
+        self
+    }
+
+    /// The generator's reason for which it does not count.
+    pub fn reason(mut self, it: Reason) -> Run {
+        if let Some(summary) = &mut self.summary {
+            summary.validity = Validity { valid: false, reasons: vec![it], ..Validity::default() };
+        }
+        self
+    }
+
+    /// The 99th percentile of how late a sleeper was woken, milliseconds.
+    pub fn jitter(mut self, millis: u64) -> Run {
+        if let Some(summary) = &mut self.summary {
+            summary.generator.jitter.p99 = Some(Nanos::from_millis(millis));
+        }
+        self
     }
 
     /// A value that its second decides.

@@ -55,11 +55,16 @@ fn others(trial: &TrialFacts<'_>) -> Option<f64> {
 }
 
 /// Processors that the machine has: whatever they did, it took time.
-fn all(samples: &[Sample]) -> Option<f64> {
+pub(super) fn all(samples: &[Sample]) -> Option<f64> {
     growth(samples, HOST, HOST_CPU, |_| true).filter(|it| *it > 0.0)
 }
 
 /// Share of all processors' time.
-fn idle(samples: &[Sample]) -> Option<f64> {
+pub(super) fn idle(samples: &[Sample]) -> Option<f64> {
     Some(growth(samples, HOST, HOST_CPU, |it| FREE.contains(&it))? / all(samples)?)
+}
+
+/// Processors that the hypervisor gave to others.
+pub(super) fn stolen(samples: &[Sample]) -> Option<f64> {
+    growth(samples, HOST, HOST_CPU, |it| it == "steal")
 }

@@ -1,6 +1,6 @@
 //! What does a reader of the run need to be told?
 //!
-//! A finding is named only where all of it was measured; a rule that misses a series says nothing. Counts of what happened
+//! A finding is named only where all of it was measured; rules that miss a series are told by that. Counts of what happened
 //! are over all trials, figures are medians over the valid ones: a late generator does not undo that slots ran out.
 
 mod beside;
@@ -8,14 +8,21 @@ mod bound;
 mod circumstance;
 mod clients;
 mod compared;
+mod disk;
+mod few;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub(crate) mod host;
+mod number;
 mod queue;
 pub(crate) mod samples;
+mod service;
+mod tables;
+mod waits;
 
 pub(crate) use clients::HARDLY;
 pub use model::finding::Finding;
+use model::finding::{Circumstance, Missing, Rule};
 use model::matrix::{NotApplied, Status};
 use model::plan::{Experiment, Kind, LoadModel, Node, Setup};
 use model::reach::Reach;
@@ -122,9 +129,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         // What is under way in Odyssey is known as an average of the whole trial, so the rest is taken likewise.
         let odyssey = cell.pooler().is_some_and(|it| matches!(it.kind, Kind::Odyssey(_)));
         found.extend(queue::in_pooler(if odyssey { cell } else { full }));
-        found.extend(bound::pooler_or_pool(full));
-        found.extend(bound::server(full));
-        found.extend(bound::sessions_wait(full));
+        found.extend(judged(cell, full));
         found.extend(compared::deadlocks(cell));
         found.extend(clients::run_is_closed(cell));
         found.extend(clients::left(cell));
@@ -134,6 +139,63 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     found.extend(compared::not_concurrent(&cells, experiment));
     found.extend(beside::open_and_closed(&cells));
     found.extend(beside::feeds_differ(&cells));
+    found
+}
+
+/// Rules on what was sampled, each of trials under full load and of their whole windows. What is asked every ten seconds, or
+/// differs from second to second, needs those.
+type Judge = fn(full: &Cell<'_>, whole: &Cell<'_>) -> Result<Vec<Finding>, Missing>;
+
+const RULES: [(Rule, Judge); 17] = [
+    (Rule::PoolerCpu, |full, _| bound::pooler(full)),
+    (Rule::Pool, |full, _| bound::pool(full)),
+    (Rule::ServerCpu, |full, _| bound::server(full)),
+    (Rule::ServiceCpu, |full, _| service::cpu(full)),
+    (Rule::ServicePool, |full, _| service::pools(full)),
+    (Rule::ServiceThreads, |full, _| service::threads(full)),
+    (Rule::ServicePool, |_, whole| service::pools_in_row(whole)),
+    (Rule::Waits, waits::bounds),
+    (Rule::Reads, |full, _| disk::reads(full)),
+    (Rule::Writes, |full, _| disk::writes(full)),
+    (Rule::Memory, |full, _| disk::memory(full)),
+    (Rule::Scans, |_, whole| tables::scans(whole)),
+    (Rule::Checkpoints, |_, whole| tables::checkpoints(whole)),
+    (Rule::Storm, |_, whole| circumstance::storm(whole)),
+    (Rule::Bloat, |_, whole| tables::bloat(whole)),
+    (Rule::Host, |full, _| circumstance::noisy_host(full)),
+    (Rule::Feed, |_, whole| circumstance::feeds_known(whole)),
+];
+
+/// What the rules found, and those that lacked what they need.
+fn judged(whole: &Cell<'_>, full: &Cell<'_>) -> Vec<Finding> {
+    let (mut found, mut lacking) = (Vec::new(), Vec::new());
+    let mut take = |rule, judged: Result<Vec<Finding>, Missing>, found: &mut Vec<Finding>| match judged {
+        Ok(them) => found.extend(them),
+        Err(why) => lacking.push((rule, why)),
+    };
+    for (rule, judge) in RULES {
+        take(rule, judge(full, whole), &mut found);
+    }
+    // A wait that has a bound of its own is told there.
+    let told =
+        |class| found.iter().any(|it| matches!(it, Finding::Bound { by, .. } if waits::is_of(by, class)));
+    let other = waits::sessions_wait(full).filter(|it| match it {
+        Finding::SessionsWait { event, .. } => !waits::Class::of(event).is_some_and(told),
+        _ => true,
+    });
+    found.extend(other);
+    take(Rule::Pool, number::little_s_law(whole), &mut found);
+    let late = circumstance::generator_late(whole);
+    found.extend(late);
+    let few = few::clients(full, &found);
+    take(Rule::ServerCpu, few, &mut found);
+    lacking.sort();
+    lacking.dedup_by_key(|it| it.0);
+    // Without a trial that counts nothing is judged, and that is told by their reasons.
+    if !lacking.is_empty() && whole.trials.iter().any(|it| it.valid().is_some()) {
+        let it = Circumstance::NotJudged { rules: lacking };
+        found.push(Finding::Circumstance { cell: whole.number, it });
+    }
     found
 }
 

@@ -20,9 +20,45 @@ pub const ODYSSEY_SV_ACTIVE: &str = "odyssey_sv_active";
 pub const HAPROXY_QCUR: &str = "haproxy_qcur";
 pub const HAPROXY_QTIME: &str = "haproxy_qtime";
 pub const CGROUP_CPU: &str = "cgroup_cpu";
+/// By queryid of the statement that waits for a lock, and its text behind that.
+pub const PG_LOCK_WAITERS: &str = "pg_lock_waiters";
+pub const PG_STATEMENT_TEXT: &str = "pg_statement_text";
+pub const PG_LONGEST_LOCK_WAIT: &str = "pg_longest_lock_wait";
+/// By queryid; of all statements without one.
+pub const PG_STATEMENT_ROWS: &str = "pg_statement_rows";
+pub const PG_SETS: &str = "pg_sets";
 /// By database.
 pub const PG_BLOCKS_READ: &str = "pg_blocks_read";
-const CGROUP_READ_BYTES: &str = "cgroup_read_bytes";
+pub const PG_SESSIONS_BEGUN: &str = "pg_sessions_begun";
+/// By table.
+pub const PG_SCANS: &str = "pg_table_scans";
+pub const PG_SCANNED_ROWS: &str = "pg_table_scanned_rows";
+/// Of all tables.
+pub const PG_DEAD_ROWS: &str = "pg_dead_rows";
+pub const PG_LIVE_ROWS: &str = "pg_live_rows";
+pub const PG_VACUUMS: &str = "pg_vacuums";
+pub const PG_CHECKPOINTS: &str = "pg_checkpoints";
+/// By who wrote.
+pub const PG_BUFFERS_WRITTEN: &str = "pg_buffers_written";
+pub const PGBOUNCER_ASSIGNMENTS: &str = "pgbouncer_total_server_assignment_count";
+pub const PGBOUNCER_TRANSACTIONS: &str = "pgbouncer_total_xact_count";
+pub const PGBOUNCER_TIME: &str = "pgbouncer_total_xact_time";
+pub const PGBOUNCER_WAITED: &str = "pgbouncer_total_wait_time";
+pub const ODYSSEY_ASSIGNMENTS: &str = "odyssey_total_server_assignment_count";
+pub const ODYSSEY_TRANSACTIONS: &str = "odyssey_total_xact_count";
+/// By pool.
+pub const SERVICE_POOL_SIZE: &str = "service_pool_size";
+pub const SERVICE_POOL_BUSY: &str = "service_pool_busy";
+pub const SERVICE_POOL_WAITING: &str = "service_pool_waiting";
+pub const SERVICE_POOL_WAITED: &str = "service_pool_waited_total";
+pub const SERVICE_THREADS_SIZE: &str = "service_threads_size";
+pub const SERVICE_THREADS_BUSY: &str = "service_threads_busy";
+pub const SERVICE_THREADS_WAITING: &str = "service_threads_waiting";
+pub const CGROUP_READS: &str = "cgroup_reads";
+pub const CGROUP_WRITES: &str = "cgroup_writes";
+pub const CGROUP_READ_BYTES: &str = "cgroup_read_bytes";
+pub const CGROUP_WRITTEN_BYTES: &str = "cgroup_written_bytes";
+pub const CGROUP_MEMORY: &str = "cgroup_memory";
 const PROCESS_READ_BYTES: &str = "process_read_bytes";
 const CGROUP_THROTTLED_TIME: &str = "cgroup_throttled_time";
 const CGROUP_PERIODS: &str = "cgroup_periods";
@@ -46,9 +82,39 @@ pub const SERIES: &[&str] = &[
     CGROUP_PERIODS,
     CGROUP_THROTTLED,
     CGROUP_THROTTLED_TIME,
+    CGROUP_READS,
+    CGROUP_WRITES,
     CGROUP_READ_BYTES,
+    CGROUP_WRITTEN_BYTES,
+    CGROUP_MEMORY,
     PROCESS_READ_BYTES,
+    PG_LOCK_WAITERS,
+    PG_STATEMENT_TEXT,
+    PG_LONGEST_LOCK_WAIT,
+    PG_STATEMENT_ROWS,
+    PG_SETS,
     PG_BLOCKS_READ,
+    PG_SESSIONS_BEGUN,
+    PG_SCANS,
+    PG_SCANNED_ROWS,
+    PG_DEAD_ROWS,
+    PG_LIVE_ROWS,
+    PG_VACUUMS,
+    PG_CHECKPOINTS,
+    PG_BUFFERS_WRITTEN,
+    PGBOUNCER_ASSIGNMENTS,
+    PGBOUNCER_TRANSACTIONS,
+    PGBOUNCER_TIME,
+    PGBOUNCER_WAITED,
+    ODYSSEY_ASSIGNMENTS,
+    ODYSSEY_TRANSACTIONS,
+    SERVICE_POOL_SIZE,
+    SERVICE_POOL_BUSY,
+    SERVICE_POOL_WAITING,
+    SERVICE_POOL_WAITED,
+    SERVICE_THREADS_SIZE,
+    SERVICE_THREADS_BUSY,
+    SERVICE_THREADS_WAITING,
     HOST_CPU,
     PROCESS_CPU[0],
     PROCESS_CPU[1],

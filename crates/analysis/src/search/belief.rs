@@ -53,8 +53,7 @@ impl Belief {
                 let flat = 1.0 / places as f64;
                 let Some(hint) = hint else { return flat };
                 let away = (from + step * place as f64 - hint.ln()) / HINT.0;
-                let normal =
-                    step / HINT.0 * (-0.5 * away * away).exp() / std::f64::consts::TAU.sqrt();
+                let normal = step / HINT.0 * (-0.5 * away * away).exp() / std::f64::consts::TAU.sqrt();
                 HINT.1 * normal + (1.0 - HINT.1) * flat
             })
             .collect();

@@ -4,12 +4,12 @@
 //! measured the generator says nothing, whatever else it shows.
 
 use crate::objective;
+use model::Second;
 use model::objective::{Judged, Unit, Verdict};
 use model::plan::Scale;
 use model::search::{Broke, Held, Hindered, Seen, Stage, Step};
 use model::stop::Fired;
 use model::summary::{Doubt, LoadModel, Reason, Summary};
-use model::Second;
 
 /// Of what is offered; what is less falls behind by more than a fiftieth. Less than that is seen by [`growing`], which is
 /// more sensitive, but asks for a steady course; this one asks for nothing.
@@ -86,9 +86,10 @@ fn outcome(
 
 fn hindered(it: &Reason) -> Hindered {
     match it {
-        Reason::Late { .. } | Reason::Saturated { .. } | Reason::Throttled { .. } | Reason::Stalled { .. } => {
-            Hindered::Generator
-        }
+        Reason::Late { .. }
+        | Reason::Saturated { .. }
+        | Reason::Throttled { .. }
+        | Reason::Stalled { .. } => Hindered::Generator,
         Reason::Exhausted { .. } => Hindered::Descriptors,
         Reason::Suspended { .. } => Hindered::Failed { why: "suspended".to_owned() },
     }

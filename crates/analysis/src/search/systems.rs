@@ -18,13 +18,22 @@ use std::sync::OnceLock;
 pub enum Oddity {
     None,
     /// Its speed is 1 + `by` sin(2πt / `period`), with t the time it was measured, in seconds.
-    Drift { by: f64, period: f64 },
+    Drift {
+        by: f64,
+        period: f64,
+    },
     /// Every trial is in one of two states at random; one is slower by this share.
-    TwoStates { by: f64 },
+    TwoStates {
+        by: f64,
+    },
     /// Once overloaded, it is slower by this share until a trial is below six tenths of its capacity, or begins afresh.
-    Metastable { by: f64 },
+    Metastable {
+        by: f64,
+    },
     /// In this share of trials a neighbour takes a third of it.
-    Neighbour { share: f64 },
+    Neighbour {
+        share: f64,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -152,8 +161,7 @@ impl System {
                 let mean = Nanos::from_secs_f64(sums[n] / went[n] as f64);
                 (0..went[n]).for_each(|_| times.record(mean));
             }
-            let response =
-                if self.clients.is_some() { (&times).into() } else { model::Sparse::default() };
+            let response = if self.clients.is_some() { (&times).into() } else { model::Sparse::default() };
             Second {
                 second: n as u64,
                 from: Nanos::from_secs(n as u64),

@@ -123,9 +123,20 @@ fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
         if show && error.abs() > 0.05 {
             let steps: Vec<String> = done
                 .iter()
-                .map(|it| format!("{:.3}{}", it.step.level / truth, format!("{:?}", it.outcome).chars().next().unwrap_or(' ')))
+                .map(|it| {
+                    format!(
+                        "{:.3}{}",
+                        it.step.level / truth,
+                        format!("{:?}", it.outcome).chars().next().unwrap_or(' ')
+                    )
+                })
                 .collect();
-            println!("  {kind:?} {seed}: {error:+.3} [{:.3}, {:.3}] {}", low / truth, high / truth, steps.join(" "));
+            println!(
+                "  {kind:?} {seed}: {error:+.3} [{:.3}, {:.3}] {}",
+                low / truth,
+                high / truth,
+                steps.join(" ")
+            );
         }
     }
     all.errors.sort_by(f64::total_cmp);
@@ -136,8 +147,16 @@ fn print(kind: Kind, it: &Score) {
     let at = |q: f64| it.errors.get((q * it.errors.len() as f64) as usize).copied().unwrap_or(f64::NAN);
     println!(
         "{:12} {:4} searches {:4} answers {:4} within 5 % {:4} in the interval; error {:+.3} {:+.3} {:+.3}; {:4.1} trials, time {:.2} of the ladder",
-        format!("{kind:?}"), it.searches, it.answers, it.near, it.covered, at(0.025), at(0.5), at(0.975),
-        f64::from(it.trials) / f64::from(it.searches), it.measured / it.ladder,
+        format!("{kind:?}"),
+        it.searches,
+        it.answers,
+        it.near,
+        it.covered,
+        at(0.025),
+        at(0.5),
+        at(0.975),
+        f64::from(it.trials) / f64::from(it.searches),
+        it.measured / it.ladder,
     );
 }
 

@@ -148,7 +148,8 @@ impl<'a> Track<'a> {
             Some(Hindered::Failed { .. }) | None => None,
             Some(why) => {
                 let here = |other: &&Trial| other.level == it.level && other.hindered.is_some();
-                let answered = self.trials.iter().any(|other| other.level == it.level && other.held.is_some());
+                let answered =
+                    self.trials.iter().any(|other| other.level == it.level && other.held.is_some());
                 let often = self.trials.iter().filter(here).count() >= TRIES;
                 (often && !answered).then(|| (it.level, why.clone()))
             }
@@ -165,7 +166,11 @@ impl<'a> Track<'a> {
             }
             let between = self.whole((best * ceiling).sqrt());
             let tried = between <= best || between >= ceiling;
-            return if tried { hindered(why) } else { Course::Measure { level: between, stage: Stage::Narrow } };
+            return if tried {
+                hindered(why)
+            } else {
+                Course::Measure { level: between, stage: Stage::Narrow }
+            };
         }
         let most = max.most.unwrap_or(f64::INFINITY);
         if best == 0.0 {
@@ -213,7 +218,8 @@ impl<'a> Track<'a> {
 
     /// Nothing held yet.
     fn downwards(&self) -> Course {
-        let last = self.trials.iter().rev().find(|it| it.held == Some(false)).expect("something was too much");
+        let last =
+            self.trials.iter().rev().find(|it| it.held == Some(false)).expect("something was too much");
         let down = self.trials.iter().filter(|it| it.held == Some(false)).count();
         let one = self.max.scale == Scale::Clients && last.level <= 1.0;
         let level = self.whole((last.delivered * 0.95).clamp(last.level / 3.0, last.level * 0.9));
@@ -284,7 +290,8 @@ impl<'a> Track<'a> {
         }
         let middle = belief.quantile(0.5);
         let below = belief.safe(SAFE).max(middle * (1.0 - BELOW * precision)).min(middle);
-        let stepped = failed.iter().copied().reduce(f64::min).map_or(f64::INFINITY, |it| it * (1.0 - precision / 2.0));
+        let stepped =
+            failed.iter().copied().reduce(f64::min).map_or(f64::INFINITY, |it| it * (1.0 - precision / 2.0));
         let level = below.min(stepped).min(self.max.most.unwrap_or(f64::INFINITY));
         let level = if self.max.scale == Scale::Clients { level.floor().max(1.0) } else { level };
         Course::Measure { level, stage: Stage::Hold }

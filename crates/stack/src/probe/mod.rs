@@ -16,8 +16,10 @@ mod pg_activity;
 mod pg_checkpoints;
 mod pg_database;
 mod pg_io;
+mod pg_lock_waiters;
 mod pg_locks;
 mod pg_replication;
+mod pg_scans;
 mod pg_statements;
 mod pg_tables;
 mod pg_wal;
@@ -123,6 +125,7 @@ pub static ALL: &[&Probe] = &[
     &pg_activity::PROBE,
     &pg_database::PROBE,
     &pg_locks::PROBE,
+    &pg_lock_waiters::PROBE,
     &pg_statements::STATEMENTS,
     &pg_statements::TEXTS,
     &pg_io::PROBE,
@@ -130,6 +133,7 @@ pub static ALL: &[&Probe] = &[
     &pg_wal::PROBE,
     &pg_replication::PROBE,
     &pg_tables::PROBE,
+    &pg_scans::PROBE,
     &console::pools::PGBOUNCER,
     &console::pools::ODYSSEY,
     &console::stats::PGBOUNCER,

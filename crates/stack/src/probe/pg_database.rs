@@ -17,7 +17,7 @@ pub(super) static PROBE: Probe = Probe {
 };
 
 /// Sessions hand their counts in at the latest a second after a transaction, and while idle: the figures lag.
-static SERIES: [Series; 12] = [
+static SERIES: [Series; 13] = [
     gauge("pg_backends", Unit::Count, "Connected sessions; pg_stat_database.numbackends"),
     counter("pg_commits", Unit::Count, "Committed transactions, seconds late; pg_stat_database.xact_commit"),
     counter(
@@ -42,6 +42,11 @@ static SERIES: [Series; 12] = [
         "Queries of a replica cancelled for recovery; pg_stat_database.conflicts",
     ),
     counter(
+        "pg_sessions_begun",
+        Unit::Count,
+        "Sessions that were begun, seconds late; pg_stat_database.sessions",
+    ),
+    counter(
         "pg_sessions_killed",
         Unit::Count,
         "Sessions ended by an operator; pg_stat_database.sessions_killed",
@@ -52,5 +57,5 @@ const SQL: &str = "select datname as label, numbackends as pg_backends, xact_com
     xact_rollback as pg_rollbacks, blks_read as pg_blocks_read, blks_hit as pg_blocks_hit, \
     tup_fetched as pg_rows_fetched, tup_inserted + tup_updated + tup_deleted as pg_rows_written, \
     temp_files as pg_temp_files, temp_bytes as pg_temp_bytes, deadlocks as pg_deadlocks, \
-    conflicts as pg_conflicts, sessions_killed as pg_sessions_killed \
+    conflicts as pg_conflicts, sessions as pg_sessions_begun, sessions_killed as pg_sessions_killed \
     from pg_stat_database where datname is not null and datname not like 'template_'";

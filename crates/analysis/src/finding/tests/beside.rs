@@ -44,14 +44,6 @@ fn asked(cells: &[&str]) -> Experiment {
     experiment
 }
 
-#[track_caller]
-fn check_in(experiment: &Experiment, runs: &[Run], expected: &[&str]) {
-    let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
-    let found: Vec<String> =
-        findings(experiment, &facts).iter().map(|it| short(&format!("{it:?}"))).collect();
-    assert_eq!(found, expected, "\n{}", found.join("\n"));
-}
-
 fn of(cell: usize, tps: f64, p99_ms: u64) -> Run {
     Run::new(cell, 0).tps(tps).p99(p99_ms)
 }

@@ -1,6 +1,270 @@
-//! How do findings read, word by word?
+//! Findings of every kind, and how they read, word by word.
 
 use super::*;
+use model::finding::{Answered, Bound, Circumstance, Compared, Missing, OtherWork, ReadBack, Rule, SentOn};
+use model::plan::PoolMode;
+
+fn compared(ratio: f64) -> Compared {
+    let interval = Some((ratio - 0.01, ratio + 0.012));
+    Compared { ratio, interval, p: 0.01, verdict: Verdict::Lower, runs: (5, 5) }
+}
+
+/// Each kind, with and without what may be missing.
+pub(super) fn findings() -> Vec<Finding> {
+    let node = || NODE.to_owned();
+    let (cell, with) = (1, 0);
+    let slots = |first_second, trials| Finding::SlotsExhausted {
+        cell,
+        refused: 40_123,
+        logged: 46_123,
+        max_connections: Some(50),
+        first_second,
+        trials,
+        of: 3,
+    };
+    let starved = |pool, without| Finding::ClientsStarved {
+        cell,
+        served: 20,
+        without,
+        clients: 200,
+        pool,
+        jain: 0.123,
+        mean: 450.25,
+    };
+    let left_out = |why| Finding::NotCompared { cell, why };
+    let queue = |waiting| Finding::QueueInPooler {
+        cell,
+        node: node(),
+        waiting,
+        longest: Some(2.5),
+        under_way: 170.25,
+        busy: Some(19.5),
+    };
+    let host = |generator| Finding::HostBound {
+        cell,
+        idle: 0.01,
+        processors: 2.0,
+        generator,
+        before: Some(0.3),
+        server: Some(0.9),
+        others: Some(0.05),
+    };
+    let deadlocks = |interval, runs| Finding::Deadlocks { cell, of_thousand: 2.99, interval, runs };
+    let all = vec![
+        slots(Some(3), 2),
+        slots(None, 3),
+        starved(None, 180),
+        starved(Some((PoolMode::Session, 20)), 100),
+        starved(Some((PoolMode::Transaction, 21)), 100),
+        left_out(OtherWork::SlotsExhausted),
+        left_out(OtherWork::ClientsStarved),
+        left_out(OtherWork::Errors { of_thousand: 12.3 }),
+        host(Some(0.8)),
+        Finding::GeneratorShare { cell, used: 0.75, processors: 2.0 },
+        Finding::LikeForLikeCost { cell, with, transport: Entrance::Tcp, compared: compared(0.8) },
+        Finding::UnlikeComparison {
+            cell,
+            with,
+            transports: vec![Entrance::Tcp, Entrance::Tcp, Entrance::Tls],
+            with_transport: Entrance::Unix,
+            compared: compared(0.538),
+            like: 0.844,
+        },
+        Finding::NoDifference {
+            cell,
+            with,
+            mode: PoolMode::Statement,
+            with_mode: PoolMode::Transaction,
+            compared: compared(0.998),
+        },
+        queue(Some(150.5)),
+        queue(None),
+        Finding::QueueInBalancer { cell, node: node(), waiting: 160.5, wait: Some(1.5), maxconn: Some(20) },
+        Finding::PoolerBound {
+            cell,
+            node: node(),
+            cpu: 0.099,
+            of_cpu: 0.1,
+            throttled: Some(0.9),
+            stood_still: Some(0.25),
+            pool: 20,
+            lent: Some(19.9),
+            active: 1.5,
+        },
+        Finding::PoolBound { cell, node: node(), pool: 20, lent: 20.0, busy: 19.8, cpu: 0.05, of_cpu: 0.1 },
+        Finding::ServerBound {
+            cell,
+            node: node(),
+            cpu: 0.97,
+            of_cpu: 1.0,
+            throttled: Some(0.5),
+            stood_still: Some(0.75),
+        },
+        Finding::SessionsWait { cell, event: "№8".into(), share: 0.75, active: 20.5 },
+        Finding::Failures { cell, code: "42501".into(), name: None, count: 31_012, of: 300_000 },
+        deadlocks(Some((1.0, 4.5)), 5),
+        deadlocks(None, 1),
+        Finding::NotConcurrent { cell, with, busy: 20.5, with_busy: 5.5 },
+        Finding::RunIsClosed {
+            cell,
+            arrivals: 10_500,
+            waited: 30_000,
+            dropped: 50_000,
+            in_flight_max: 200,
+            trials: 1,
+            of: 2,
+        },
+        Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17_000, trials: 2, of: 3 },
+        Finding::OpenAndClosed {
+            cell,
+            with,
+            offered: 12_345.6,
+            open: answered(44.9, Some(9.672)),
+            closed: answered(47.7, None),
+        },
+        Finding::FeedsDiffer {
+            cell,
+            with,
+            feed: node(),
+            mine: answered(196.0, Some(2.171)),
+            other: answered(197.0, Some(0.0073)),
+            read: ReadBack { blocks: Some(12.25), disk: Some(100_352.0) },
+            with_read: ReadBack::default(),
+        },
+    ];
+    let all = [all, bounds(), circumstances()].concat();
+    covers!(all, Finding: SlotsExhausted, ClientsStarved, NotCompared, HostBound, GeneratorShare, LikeForLikeCost,
+        UnlikeComparison, NoDifference, QueueInPooler, QueueInBalancer, PoolerBound, PoolBound, ServerBound,
+        SessionsWait, Failures, Deadlocks, NotConcurrent, RunIsClosed, ClientsLeftAfterTest, Bound, Circumstance, OpenAndClosed,
+        FeedsDiffer);
+    all
+}
+
+fn answered(delivered: f64, p99: Option<f64>) -> Answered {
+    Answered { delivered, p99, runs: 3 }
+}
+
+/// What holds a cell up.
+fn bounds() -> Vec<Finding> {
+    let node = || NODE.to_owned();
+    let reads =
+        |per_second, quota, waits| Bound::Reads { node: node(), per_second, quota, waits, in_bytes: false };
+    let locks = |longest, statements: &[&str]| Bound::RowLocks {
+        share: 0.75,
+        active: 20.5,
+        longest,
+        statements: statements.iter().map(|&it| it.to_owned()).collect(),
+    };
+    let all = vec![
+        Bound::Service { node: node(), cpu: 0.29, of_cpu: 0.3, throttled: Some(0.9), stood_still: Some(0.5) },
+        Bound::ServicePool {
+            node: node(),
+            pool: "№8".into(),
+            size: 3.0,
+            busy: 2.9,
+            waiting: Some(12.5),
+            waited: Some(0.9),
+        },
+        Bound::ServiceThreads { node: node(), size: 5.0, busy: 4.9, waiting: Some(30.5) },
+        Bound::ServiceThreads { node: node(), size: 5.0, busy: 4.9, waiting: None },
+        reads(Some(12_345.0), Some(12_000.0), Some(0.8)),
+        reads(None, None, Some(0.8)),
+        Bound::Writes {
+            node: node(),
+            per_second: Some(390.0),
+            quota: Some(400.0),
+            waits: None,
+            in_bytes: true,
+        },
+        Bound::Memory { node: node(), used: 3.14e8, limit: 314_572_800.0, read: 14_336.0 },
+        Bound::WalFlush { share: 0.6, active: 20.5 },
+        Bound::SyncReplicas { share: 0.6, active: 20.5 },
+        locks(Some(1.25), &["№8\n  №9", "№10"]),
+        locks(None, &[]),
+        Bound::Scans { table: "№8".into(), scans: 2.5, rows: 200_000.0, cpu: Some(0.97) },
+        Bound::Checkpoints { requested: 2.0, share: 0.6, slowed: Some(0.75) },
+        Bound::Checkpoints { requested: 0.0, share: 0.6, slowed: Some(0.75) },
+        Bound::Clients { clients: 20, mean: 0.0067, most: 12_985.0, delivered: 12_980.0, idle: 0.4 },
+    ];
+    covers!(all, Bound: Service, ServicePool, ServiceThreads, Reads, Writes, Memory, WalFlush, SyncReplicas, RowLocks, Scans,
+        Checkpoints, Clients);
+    all.into_iter().map(|by| Finding::Bound { cell: 1, by }).collect()
+}
+
+fn circumstances() -> Vec<Finding> {
+    let node = || NODE.to_owned();
+    let fits = |distinct, read| Circumstance::FeedFits {
+        feed: "№8".into(),
+        rows: 150_000,
+        distinct,
+        share: 0.0002,
+        touched: 15 << 20,
+        bytes: 1300 << 20,
+        memory: 400 << 20,
+        read,
+    };
+    let rules = every!(Rule: ServerCpu, PoolerCpu, ServiceCpu, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
+        Memory, Scans, Checkpoints, Storm, Bloat, Host, Feed);
+    let lacked = every!(Missing: Group, Quota, Server, Console, Stats, Machine, Column);
+    let bloat = |trials, vacuums| Circumstance::Bloat { from: 1e3, to: 51_000.0, live: 1e5, vacuums, trials };
+    let all = vec![
+        fits(1, ReadBack { blocks: Some(0.25), disk: None }),
+        fits(2_002, ReadBack { blocks: None, disk: Some(0.0) }),
+        fits(2_005, ReadBack::default()),
+        Circumstance::PoolsInRow {
+            service: node(),
+            connections: 24.0,
+            pooler: "№8".into(),
+            pool: 12,
+            lent: Some(1.25),
+            sets: Some(0.5),
+            waiting: Some(10.5),
+        },
+        Circumstance::Storm {
+            logins: Some(SentOn { per_second: 12_345.0, per_transaction: 0.5 }),
+            cancelled: 30.5,
+        },
+        Circumstance::Storm { logins: None, cancelled: 30.5 },
+        Circumstance::GeneratorLate { reason: Reason::Saturated { thread: 1, busy: 0.97 }, trials: 2, of: 3 },
+        Circumstance::NoisyHost { stolen: Some(0.25), jitter: Some(0.005) },
+        bloat(21, 0.0),
+        bloat(5, 2.0),
+        Circumstance::Little { node: node(), number: 20.5, expected: 4.5, rate: 12_345.0, time: 0.0045 },
+        Circumstance::NotJudged { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
+    ];
+    covers!(all, Circumstance: FeedFits, PoolsInRow, Storm, GeneratorLate, NoisyHost, Bloat, Little,
+        NotJudged);
+    all.into_iter().map(|it| Finding::Circumstance { cell: 1, it }).collect()
+}
+
+/// Paragraphs on more cells than are told one by one.
+pub(super) fn many() -> Vec<Vec<Finding>> {
+    let host = |cell: usize| Finding::HostBound {
+        cell,
+        idle: 0.0,
+        processors: 2.0,
+        generator: Some(0.5 + 0.1 * cell as f64),
+        before: Some(0.25),
+        server: Some(0.75),
+        others: Some(0.0),
+    };
+    let unlike = |cell: usize| Finding::UnlikeComparison {
+        cell,
+        with: 0,
+        transports: vec![Entrance::Tcp],
+        with_transport: Entrance::Tls,
+        compared: compared(0.9 + 0.1 * cell as f64),
+        like: 0.8,
+    };
+    let left_out = |cell: usize| Finding::NotCompared { cell, why: OtherWork::Errors { of_thousand: 12.3 } };
+    vec![
+        (0..6).map(host).collect(),
+        (0..5).map(host).collect(),
+        [0, 1, 1, 1, 1].map(host).to_vec(),
+        (0..5).map(unlike).collect(),
+        (0..3).map(left_out).collect(),
+    ]
+}
 
 /// In both languages; no-break spaces are plain ones here.
 #[track_caller]

@@ -1,0 +1,55 @@
+//! Did the clients ask for all that the system could give?
+
+use super::bound::Cpu;
+use super::host;
+use super::{Cell, Finding};
+use model::Nanos;
+use model::finding::{Bound, Circumstance, Missing};
+use model::plan::LoadModel;
+
+/// Share of PostgreSQL's processors that is left at least: a fifth of it would be a quarter more work.
+const LEFT: f64 = 0.2;
+/// Share of clients ÷ response time that was delivered at least: the law has no exception, but a mean of what has ended.
+const OF_LAW: f64 = 0.9;
+
+/// In a closed loop N clients get no more than N ÷ response time. Where nothing is full, that is what held the throughput.
+/// `found`: all else that is known of the cell.
+pub fn clients(cell: &Cell<'_>, found: &[Finding]) -> Result<Vec<Finding>, Missing> {
+    let LoadModel::Closed { clients, think: Nanos::ZERO } = cell.setup.load.model else {
+        return Ok(Vec::new());
+    };
+    if cell.setup.load.connect_each || found.iter().any(holds_up) {
+        return Ok(Vec::new());
+    }
+    let node = cell.server().ok_or(Missing::Server)?;
+    let machine = cell.median(|it| host::idle(it.samples));
+    let own = Cpu::of(cell, node)?.map(|it| 1.0 - it.used / it.of);
+    let idle = own.or(machine).ok_or(Missing::Machine)?.min(machine.unwrap_or(1.0));
+    let figures = cell.median(|it| Some(it.valid()?.total.response.mean?.as_secs_f64()));
+    let delivered = cell.median(|it| Some(it.valid()?.total.tps.0));
+    let Some((mean, delivered)) = figures.zip(delivered).filter(|it| it.0 > 0.0) else {
+        return Ok(Vec::new());
+    };
+    let most = f64::from(clients) / mean;
+    let by = Bound::Clients { clients, mean, most, delivered, idle };
+    let few = idle >= LEFT && delivered >= OF_LAW * most;
+    Ok(few.then_some(Finding::Bound { cell: cell.number, by }).into_iter().collect())
+}
+
+/// Whether it may be what holds a throughput where it is.
+fn holds_up(it: &Finding) -> bool {
+    match it {
+        Finding::SlotsExhausted { .. }
+        | Finding::ClientsStarved { .. }
+        | Finding::HostBound { .. }
+        | Finding::QueueInPooler { .. }
+        | Finding::QueueInBalancer { .. }
+        | Finding::PoolerBound { .. }
+        | Finding::PoolBound { .. }
+        | Finding::ServerBound { .. }
+        | Finding::SessionsWait { .. }
+        | Finding::Bound { .. } => true,
+        Finding::Circumstance { it, .. } => matches!(it, Circumstance::GeneratorLate { .. }),
+        _ => false,
+    }
+}

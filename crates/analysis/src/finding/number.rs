@@ -1,0 +1,51 @@
+//! Do number, rate and time of a node agree?
+
+use super::samples::{self, growth, sums};
+use super::{Cell, Finding, TrialFacts};
+use crate::little::{Measure, Violation, little, measure};
+use model::finding::{Circumstance, Missing};
+use model::plan::{Kind, PoolMode};
+use model::{Nanos, Sample};
+use std::collections::BTreeMap;
+
+/// Transactions in the pooler: clients that have a server or wait for one, by its console every second; and its own sums of
+/// their number and time. In session mode a client has a server also between its transactions. Told where most trials show it.
+pub fn little_s_law(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+    let Some(node) = cell.pooler() else { return Ok(Vec::new()) };
+    if !matches!(&node.kind, Kind::PgBouncer(it) if it.mode != PoolMode::Session) {
+        return Ok(Vec::new());
+    }
+    let valid: Vec<&TrialFacts<'_>> = cell.trials.iter().copied().filter(|it| it.valid().is_some()).collect();
+    let known: Vec<Option<Violation>> =
+        valid.iter().filter_map(|it| of_trial(it.samples, &node.name)).collect();
+    if known.is_empty() {
+        return Err(Missing::Console);
+    }
+    let trials = known.len();
+    let mut violations: Vec<Violation> = known.into_iter().flatten().collect();
+    if 2 * violations.len() <= trials {
+        return Ok(Vec::new());
+    }
+    violations.sort_by(|a, b| a.number.total_cmp(&b.number));
+    let it = violations.swap_remove(violations.len() / 2);
+    let Violation { hop: node, number, expected, rate, time, .. } = it;
+    let it = Circumstance::Little { node, number, expected, rate, time };
+    Ok(vec![Finding::Circumstance { cell: cell.number, it }])
+}
+
+/// `None`: too few samples.
+fn of_trial(samples: &[Sample], node: &str) -> Option<Option<Violation>> {
+    let grown = |series| growth(samples, node, series, |_| true);
+    let rate = grown(samples::PGBOUNCER_TRANSACTIONS).filter(|it| *it > 0.0)?;
+    let time = (grown(samples::PGBOUNCER_TIME)? + grown(samples::PGBOUNCER_WAITED)?) / rate;
+    let mut inside: BTreeMap<Nanos, f64> = BTreeMap::new();
+    for series in [samples::PGBOUNCER_SV_ACTIVE, samples::PGBOUNCER_CL_WAITING] {
+        for (at, number) in sums(samples, node, series, |_| true) {
+            *inside.entry(at).or_default() += number;
+        }
+    }
+    let window = (*inside.last_key_value()?.0 - *inside.first_key_value()?.0).as_secs_f64();
+    let number = measure(&inside.into_values().collect::<Vec<_>>())?;
+    let exact = |mean| Measure { mean, error: 0.0 };
+    Some(little(node, number, exact(rate), exact(time), window))
+}

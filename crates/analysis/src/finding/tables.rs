@@ -1,0 +1,124 @@
+//! What do tables and their upkeep cost: scans, checkpoints, row versions to be cleaned up?
+
+use super::bound::Cpu;
+use super::samples::{self, growth, mean, sums};
+use super::{Cell, Finding, TrialFacts};
+use model::Nanos;
+use model::finding::{Bound, Circumstance, Missing};
+use std::collections::BTreeSet;
+
+/// Rows read by scans for one transaction, from which on they matter: a processor reads some ten million a second, so this
+/// is a millisecond of one.
+const ROWS: f64 = 10_000.0;
+/// Rows of a table below which reading it as a whole is what a good plan does.
+const SMALL: f64 = 1000.0;
+/// Rows read for one that is returned, below which an index would not help.
+const FOR_ONE: f64 = 100.0;
+/// Throughput while a checkpoint is written by that of other seconds, from which on it is felt: a tenth less is more than
+/// seconds differ by chance, if there are some of each.
+const SLOWED: f64 = 0.9;
+const SECONDS: usize = 3;
+/// Growth of row versions to be cleaned up from the first trial to the last, and their share of all rows, from which on it
+/// is told: autovacuum begins at a fifth.
+const GROWN: f64 = 2.0;
+const DEAD: f64 = 0.02;
+/// Fewer trials show no trend.
+const TRIALS: usize = 3;
+
+/// Of the table that most rows are read of.
+pub fn scans(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+    let node = cell.server().ok_or(Missing::Server)?;
+    let by_transaction = |series: &str, table: &str| {
+        cell.median(|it| {
+            let rate = executed(it)?;
+            Some(growth(it.samples, &node.name, series, |it| it == table)? / rate)
+        })
+    };
+    let samples = cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == node.name);
+    let mut tables: BTreeSet<&str> = BTreeSet::new();
+    for it in samples.filter(|it| it.series == samples::PG_SCANNED_ROWS) {
+        tables.insert(&it.label);
+    }
+    if tables.is_empty() {
+        // A database without a scan has no table to tell of; one that was not asked has no figure at all.
+        let asked = cell.trials.iter().flat_map(|it| it.samples).any(|it| it.series == samples::PG_DEAD_ROWS);
+        return if asked { Ok(Vec::new()) } else { Err(Missing::Server) };
+    }
+    let rows = |table: &str| by_transaction(samples::PG_SCANNED_ROWS, table);
+    let most = tables.into_iter().filter_map(|it| Some((it, rows(it)?))).max_by(|a, b| a.1.total_cmp(&b.1));
+    // Counters take two looks.
+    let (table, read) = most.ok_or(Missing::Server)?;
+    let scans = by_transaction(samples::PG_SCANS, table).unwrap_or(0.0);
+    let returned = by_transaction(samples::PG_STATEMENT_ROWS, "").unwrap_or(0.0);
+    let each = if scans > 0.0 { read / scans } else { 0.0 };
+    let told = read >= ROWS && each >= SMALL && read >= FOR_ONE * returned;
+    let cpu = Cpu::of(cell, node).ok().flatten().map(|it| it.used / it.of);
+    let by = Bound::Scans { table: table.to_owned(), scans, rows: each, cpu };
+    Ok(told.then_some(Finding::Bound { cell: cell.number, by }).into_iter().collect())
+}
+
+/// Transactions that were sent, per second.
+fn executed(it: &TrialFacts<'_>) -> Option<f64> {
+    let summary = it.valid()?;
+    let rate = summary.total.counts.executed() as f64 / summary.window.as_secs_f64();
+    Some(rate).filter(|it| *it > 0.0)
+}
+
+pub fn checkpoints(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+    let node = &cell.server().ok_or(Missing::Server)?.name;
+    let requested = cell.median(|it| {
+        let window = it.valid()?.window.as_secs_f64();
+        Some(growth(it.samples, node, samples::PG_CHECKPOINTS, |it| it == "requested")? * window)
+    });
+    let requested = requested.ok_or(Missing::Server)?.round();
+    let share = cell.median(|it| {
+        let written = written(it, node);
+        let busy = written.iter().filter(|it| it.1).count();
+        (!written.is_empty()).then(|| busy as f64 / written.len() as f64)
+    });
+    let slowed = cell.median(|it| slowed(it, node));
+    let felt = slowed.is_some_and(|it| it <= SLOWED) || requested >= 1.0;
+    let by = Bound::Checkpoints { requested, share: share.unwrap_or(0.0), slowed };
+    Ok(felt.then_some(Finding::Bound { cell: cell.number, by }).into_iter().collect())
+}
+
+/// By second: whether the checkpointer wrote.
+fn written(it: &TrialFacts<'_>, node: &str) -> Vec<(usize, bool)> {
+    let total = sums(it.samples, node, samples::PG_BUFFERS_WRITTEN, |it| it == "checkpointer");
+    let second = |at: Nanos| (at.0.saturating_sub(1) / Nanos::from_secs(1).0) as usize;
+    total.windows(2).map(|it| (second(it[1].0), it[1].1 > it[0].1)).collect()
+}
+
+/// Delivered in seconds with writing ÷ in those without.
+fn slowed(it: &TrialFacts<'_>, node: &str) -> Option<f64> {
+    it.valid()?;
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for (second, writing) in written(it, node) {
+        let delivered = it.delivered.get(second).copied();
+        (if writing { &mut with } else { &mut without }).extend(delivered);
+    }
+    let mean = |it: &[f64]| (it.len() >= SECONDS).then(|| it.iter().sum::<f64>() / it.len() as f64);
+    Some(mean(&with)? / mean(&without).filter(|it| *it > 0.0)?)
+}
+
+/// Trials in the order of their repetition, valid or not: each leaves its row versions to the next, if nobody cleans up.
+pub fn bloat(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+    let node = &cell.server().ok_or(Missing::Server)?.name;
+    let level = |it: &TrialFacts<'_>, series| mean(&sums(it.samples, node, series, |_| true));
+    let mut trials: Vec<&&TrialFacts<'_>> = cell.trials.iter().collect();
+    trials.sort_by_key(|it| it.repetition);
+    let dead: Vec<f64> = trials.iter().filter_map(|it| level(it, samples::PG_DEAD_ROWS)).collect();
+    let live = trials.iter().rev().find_map(|it| level(it, samples::PG_LIVE_ROWS));
+    let (Some(from), Some(to), Some(live)) = (dead.first(), dead.last(), live) else {
+        return Err(Missing::Server);
+    };
+    let vacuums = cell.median(|it| {
+        Some(growth(it.samples, node, samples::PG_VACUUMS, |_| true)? * it.valid()?.window.as_secs_f64())
+    });
+    let vacuums = vacuums.unwrap_or(0.0).round();
+    let rising = dead.len() >= TRIALS && dead.windows(2).all(|it| it[1] >= it[0]);
+    let grown = rising && *to >= GROWN * from && *to >= DEAD * live;
+    let it = Circumstance::Bloat { from: *from, to: *to, live, vacuums, trials: dead.len() as u32 };
+    let told = grown || vacuums >= 1.0;
+    Ok(told.then_some(Finding::Circumstance { cell: cell.number, it }).into_iter().collect())
+}

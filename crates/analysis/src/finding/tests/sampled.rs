@@ -1,0 +1,395 @@
+//! Rules on what is sampled: each has rows that must fire, and rows that must not.
+
+use super::*;
+use model::plan::{Entrance, Limits, Service};
+
+/// One cell as `word` says it, changed.
+fn cell(word: &str, change: impl FnOnce(&mut Setup)) -> Experiment {
+    let mut experiment = experiment(&[word], None);
+    change(&mut experiment.cells[0].setup);
+    experiment
+}
+
+/// PostgreSQL with these limits and one processor.
+fn limited(limits: Limits) -> Experiment {
+    cell("direct", |it| it.stack.nodes[0].limits = Limits { cpu: Some(1.0), ..limits })
+}
+
+/// A service of three tenths of a processor before a cell as `word` says it.
+fn serviced(word: &str, copies: u32) -> Experiment {
+    cell(word, |it| {
+        let service = Service {
+            command: vec!["./service".into()],
+            url: None,
+            env: vec![],
+            copies,
+            ready: "/health".into(),
+            ready_within: None,
+            stats: Some("/stats".into()),
+            allow: None,
+        };
+        let limits = Limits { cpu: Some(0.3), ..Limits::default() };
+        let node =
+            Node { name: "service".into(), kind: Kind::Service(service), entrance: Entrance::Tcp, limits };
+        it.stack.nodes.insert(0, node);
+    })
+}
+
+/// So many active sessions that wait for this, and others that run.
+fn waiting(run: Run, event: &str, waiting: f64, running: f64) -> Run {
+    sessions(run, waiting + running, 0.0, 0.0).gauge("postgres", "pg_active_waits", event, waiting).gauge(
+        "postgres",
+        "pg_active_waits",
+        "running",
+        running,
+    )
+}
+
+#[test]
+fn a_pinned_server_is_bound_by_its_processors() {
+    let pinned = |cpus: &[u32]| {
+        cell("direct", |it| it.stack.nodes[0].limits = Limits { cpus: cpus.to_vec(), ..Limits::default() })
+    };
+    let busy = |used| run().counter("postgres", "cgroup_cpu", "", used);
+    check_in(
+        &pinned(&[0]),
+        &[busy(0.95)],
+        &[
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.95, of_cpu: 1.0, throttled: None, stood_still: None }",
+        ],
+    );
+    check_in(&pinned(&[0, 1]), &[busy(0.95)], &[]);
+    check_in(&pinned(&[]), &[busy(0.95)], &[]);
+    check_in(&pinned(&[0]), &[busy(0.95).not_applied("postgres", "cpus")], &[]);
+    // What stood still is told with what was used.
+    let throttled = cpu(run(), "postgres", 0.97, 60.0).counter("postgres", "cgroup_throttled_time", "", 2.5);
+    check(
+        &["direct"],
+        &[throttled],
+        &[
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, of_cpu: 1.0, throttled: Some(0.6), stood_still: \
+           Some(2.5) }",
+        ],
+    );
+}
+
+#[test]
+fn a_service_without_processor_time() {
+    let used = |used| cpu(run(), "service", used, 80.0);
+    let bound = |cpu: &str, of: &str| {
+        format!(
+            "Bound {{ cell: 0, by: Service {{ node: \"service\", cpu: {cpu}, of_cpu: {of}, throttled: Some(0.8), \
+             stood_still: None }} }}"
+        )
+    };
+    check_in(&serviced("direct", 1), &[used(0.29)], &[&bound("0.29", "0.3")]);
+    check_in(&serviced("direct", 2), &[used(0.58)], &[&bound("0.58", "0.6")]);
+    check_in(&serviced("direct", 1), &[cpu(run(), "service", 0.2, 10.0)], &[]);
+}
+
+#[test]
+fn a_service_whose_connections_are_all_lent() {
+    let pool = |busy, waiting| {
+        run()
+            .gauge("service", "service_pool_size", "pool", 10.0)
+            .gauge("service", "service_pool_busy", "pool", busy)
+            .gauge("service", "service_pool_waiting", "pool", waiting)
+    };
+    check_in(
+        &serviced("direct", 1),
+        &[pool(9.9, 40.0)],
+        &[
+            "Bound { cell: 0, by: ServicePool { node: \"service\", pool: \"pool\", size: 10.0, busy: 9.9, waiting: \
+             Some(40.0), waited: None } }",
+        ],
+    );
+    check_in(&serviced("direct", 1), &[pool(9.9, 0.5)], &[]);
+    check_in(&serviced("direct", 1), &[pool(5.0, 40.0)], &[]);
+    // One that counts who had to wait, of 999 that ended well in a second.
+    let counted = |waited| pool(9.9, 0.0).counter("service", "service_pool_waited_total", "pool", waited);
+    check_in(
+        &serviced("direct", 1),
+        &[counted(899.1)],
+        &[
+            "Bound { cell: 0, by: ServicePool { node: \"service\", pool: \"pool\", size: 10.0, busy: 9.9, waiting: \
+             Some(0.0), waited: Some(0.9) } }",
+        ],
+    );
+    check_in(&serviced("direct", 1), &[counted(50.0)], &[]);
+}
+
+#[test]
+fn a_service_whose_threads_are_all_busy() {
+    let threads = |busy, waiting| {
+        run()
+            .gauge("service", "service_threads_size", "", 5.0)
+            .gauge("service", "service_threads_busy", "", busy)
+            .gauge("service", "service_threads_waiting", "", waiting)
+    };
+    check_in(
+        &serviced("direct", 1),
+        &[threads(4.8, 30.0)],
+        &[
+            "Bound { cell: 0, by: ServiceThreads { node: \"service\", size: 5.0, busy: 4.8, waiting: Some(30.0) } }",
+        ],
+    );
+    check_in(&serviced("direct", 1), &[threads(4.8, 0.2)], &[]);
+    check_in(&serviced("direct", 1), &[threads(3.0, 30.0)], &[]);
+    // Without a bound there is none to be met.
+    check_in(&serviced("direct", 1), &[run().gauge("service", "service_threads_busy", "", 500.0)], &[]);
+}
+
+#[test]
+fn two_pools_in_a_row() {
+    // The pooler passes on a thousand transactions a second.
+    let pools = |connections: f64, sets: f64, waiting: f64| {
+        run()
+            .gauge("service", "service_pool_size", "pool", connections)
+            .gauge("service", "service_pool_busy", "pool", 1.0)
+            .gauge("pooler", "pgbouncer_cl_waiting", "db/app", waiting)
+            .counter("pooler", "pgbouncer_total_xact_count", "app", 1000.0)
+            .counter("pooler", "pgbouncer_total_server_assignment_count", "app", 1000.0)
+            .counter("postgres", "pg_sets", "", sets)
+    };
+    let in_row = |connections: &str, sets: &str, waiting: &str| {
+        format!(
+            "Circumstance {{ cell: 0, it: PoolsInRow {{ service: \"service\", connections: {connections}, pooler: \
+             \"pooler\", pool: 20, lent: Some(1.0), sets: Some({sets}), waiting: Some({waiting}) }} }}"
+        )
+    };
+    check_in(&serviced("pooled", 1), &[pools(24.0, 0.0, 3.5)], &[&in_row("24.0", "0.0", "3.5")]);
+    check_in(&serviced("pooled", 1), &[pools(24.0, 500.0, 0.0)], &[&in_row("24.0", "0.5", "0.0")]);
+    check_in(&serviced("pooled", 2), &[pools(12.0, 500.0, 0.0)], &[&in_row("24.0", "0.5", "0.0")]);
+    check_in(&serviced("pooled", 1), &[pools(24.0, 10.0, 0.5)], &[]);
+    check_in(&serviced("pooled", 1), &[pools(20.0, 500.0, 3.5)], &[]);
+}
+
+#[test]
+fn commits_that_wait() {
+    for (event, bound) in [
+        ("IO/WALSync", "WalFlush"),
+        ("IO/WalSync", "WalFlush"),
+        ("LWLock/WALWrite", "WalFlush"),
+        ("IPC/SyncRep", "SyncReplicas"),
+    ] {
+        let told = format!("Bound {{ cell: 0, by: {bound} {{ share: 0.75, active: 4.0 }} }}");
+        check(&["direct"], &[waiting(run(), event, 3.0, 1.0)], &[&told]);
+        check(&["direct"], &[waiting(run(), event, 1.0, 3.0)], &[]);
+    }
+    // Those who write and those who wait for them have one cause.
+    let both =
+        waiting(run(), "IO/WALSync", 1.0, 2.0).gauge("postgres", "pg_active_waits", "LWLock/WALWrite", 1.0);
+    check(&["direct"], &[both], &["Bound { cell: 0, by: WalFlush { share: 0.5, active: 3.0 } }"]);
+    // One client waits at each commit too.
+    let one = waiting(run(), "IO/WALSync", 0.8, 0.2);
+    check(&["direct"], &[one], &["Bound { cell: 0, by: WalFlush { share: 0.8, active: 1.0 } }"]);
+}
+
+#[test]
+fn transactions_that_wait_for_rows() {
+    let text = |it: Run, label| it.counter("postgres", "pg_statement_text", label, 1.0);
+    let all = waiting(run(), "Lock/tuple", 6.0, 4.0)
+        .gauge("postgres", "pg_longest_lock_wait", "", 0.5)
+        .gauge("postgres", "pg_lock_waiters", "-7", 1.0)
+        .gauge("postgres", "pg_lock_waiters", "12", 5.0)
+        .gauge("postgres", "pg_lock_waiters", "13", 0.1);
+    let all = text(text(all, "12 UPDATE a SET n = n + $1"), "-7 DELETE FROM a");
+    check(
+        &["direct"],
+        &[all],
+        &[
+            "Bound { cell: 0, by: RowLocks { share: 0.6, active: 10.0, longest: Some(0.5), statements: [\"UPDATE a SET n = n + \
+             $1\", \"DELETE FROM a\"] } }",
+        ],
+    );
+    check(&["direct"], &[waiting(run(), "Lock/tuple", 3.0, 7.0)], &[]);
+    check(&["direct"], &[waiting(run(), "Lock/tuple", 1.0, 0.5)], &[]);
+    // Of a lock that is no row's.
+    check(
+        &["direct"],
+        &[waiting(run(), "Lock/extend", 6.0, 4.0)],
+        &["SessionsWait { cell: 0, event: \"Lock/extend\", share: 0.6, active: 10.0 }"],
+    );
+}
+
+#[test]
+fn reading_from_disk() {
+    let reads = |per_second, waits| {
+        waiting(run(), "IO/DataFileRead", waits, 10.0 - waits).counter(
+            "postgres",
+            "cgroup_reads",
+            "",
+            per_second,
+        )
+    };
+    let quota = || limited(Limits { read_iops: Some(400), ..Limits::default() });
+    let bound = |per_second: &str, quota: &str, waits: &str| {
+        format!(
+            "Bound {{ cell: 0, by: Reads {{ node: \"postgres\", per_second: {per_second}, quota: {quota}, waits: \
+             Some({waits}), in_bytes: false }} }}"
+        )
+    };
+    check_in(&quota(), &[reads(412.0, 5.0)], &[&bound("Some(412.0)", "Some(400.0)", "0.5")]);
+    check_in(&quota(), &[reads(345.0, 2.5)], &[&bound("Some(345.0)", "Some(400.0)", "0.25")]);
+    // Far from the quota, or nobody waits for it.
+    check_in(&quota(), &[reads(200.0, 4.0)], &[]);
+    check_in(&quota(), &[reads(412.0, 1.0)], &[]);
+    // Without a quota waits tell.
+    check(&["direct"], &[reads(9000.0, 4.0)], &[&bound("Some(9000.0)", "None", "0.4")]);
+    check(&["direct"], &[reads(9000.0, 3.0)], &[]);
+    check_in(
+        &quota(),
+        &[reads(412.0, 4.0).not_applied("postgres", "read_iops")],
+        &[&bound("Some(412.0)", "None", "0.4")],
+    );
+    // In bytes, where that quota is nearer to its end.
+    let bytes = limited(Limits { read_iops: Some(4000), read_bps: Some(1_000_000), ..Limits::default() });
+    check_in(
+        &bytes,
+        &[reads(412.0, 5.0).counter("postgres", "cgroup_read_bytes", "", 990_000.0)],
+        &[
+            "Bound { cell: 0, by: Reads { node: \"postgres\", per_second: Some(990000.0), quota: Some(1000000.0), waits: \
+             Some(0.5), in_bytes: true } }",
+        ],
+    );
+}
+
+#[test]
+fn writing_to_disk() {
+    let writes = |event, per_second| {
+        waiting(run(), event, 5.0, 5.0).counter("postgres", "cgroup_writes", "", per_second)
+    };
+    let quota = || limited(Limits { write_iops: Some(200), ..Limits::default() });
+    // The log's writes meet the same quota.
+    check_in(
+        &quota(),
+        &[writes("IO/WALSync", 195.0)],
+        &[
+            "Bound { cell: 0, by: WalFlush { share: 0.5, active: 10.0 } }",
+            "Bound { cell: 0, by: Writes { node: \"postgres\", per_second: Some(195.0), quota: Some(200.0), waits: \
+             Some(0.5), in_bytes: false } }",
+        ],
+    );
+    check_in(
+        &quota(),
+        &[writes("IO/WALSync", 90.0)],
+        &["Bound { cell: 0, by: WalFlush { share: 0.5, active: 10.0 } }"],
+    );
+    check(
+        &["direct"],
+        &[writes("IO/DataFileExtend", 900.0)],
+        &[
+            "Bound { cell: 0, by: Writes { node: \"postgres\", per_second: Some(900.0), quota: None, waits: Some(0.5), \
+           in_bytes: false } }",
+        ],
+    );
+}
+
+#[test]
+fn memory_smaller_than_what_is_asked_for() {
+    const MB: f64 = 1_048_576.0;
+    // A thousand transactions a second.
+    let full = |used: f64, each: f64, waits: f64| {
+        waiting(run(), "IO/DataFileRead", waits, 10.0 - waits)
+            .gauge("postgres", "cgroup_memory", "", used * MB)
+            .counter("postgres", "cgroup_read_bytes", "", 1000.0 * each)
+            .counter("postgres", "cgroup_reads", "", 100.0)
+    };
+    let limited = || limited(Limits { memory: Some(400 << 20), read_iops: Some(2000), ..Limits::default() });
+    check_in(
+        &limited(),
+        &[full(390.0, 16_384.0, 2.5)],
+        &[
+            "Bound { cell: 0, by: Memory { node: \"postgres\", used: 408944640.0, limit: 419430400.0, read: 16384.0 } }",
+        ],
+    );
+    check_in(&limited(), &[full(300.0, 16_384.0, 2.5)], &[]);
+    check_in(&limited(), &[full(390.0, 1000.0, 2.5)], &[]);
+    check_in(&limited(), &[full(390.0, 16_384.0, 1.0)], &[]);
+    check(&["direct"], &[full(390.0, 16_384.0, 2.5)], &[]);
+}
+
+#[test]
+fn tables_that_are_read_as_a_whole() {
+    let scanned = |run: Run, table: &str, scans: f64, rows: f64| {
+        run.counter("postgres", "pg_table_scans", table, scans).counter(
+            "postgres",
+            "pg_table_scanned_rows",
+            table,
+            scans * rows,
+        )
+    };
+    let books = |scans, rows| {
+        let run = scanned(cpu(run(), "postgres", 0.85, 0.0), "book.bookv2", scans, rows);
+        scanned(run, "book.author", 1000.0, 12.0)
+    };
+    let told = "Bound { cell: 0, by: Scans { table: \"book.bookv2\", scans: 0.9, rows: 200000.0, cpu: Some(0.85) } }";
+    check(&["direct"], &[books(900.0, 200_000.0)], &[told]);
+    check(&["direct"], &[books(10.0, 200_000.0)], &[]);
+    check(&["direct"], &[books(50_000.0, 900.0)], &[]);
+    // A report that returns what it reads.
+    let returned = |rows| books(900.0, 200_000.0).counter("postgres", "pg_statement_rows", "", rows);
+    check(&["direct"], &[returned(1_000_000.0)], &[told]);
+    check(&["direct"], &[returned(100_000_000.0)], &[]);
+}
+
+#[test]
+fn checkpoints_that_are_felt() {
+    // Written in the last four seconds.
+    let written = |run: Run| {
+        let mut run = run;
+        for second in 1..=10_u64 {
+            let value = 100.0 + 50.0 * second.saturating_sub(6) as f64;
+            run = run.at(second, "postgres", "pg_buffers_written", "checkpointer", value);
+        }
+        run.counter("postgres", "pg_checkpoints", "requested", 0.0)
+    };
+    let slow = |it: f64| written(run()).delivered(&[[1000.0; 6].as_slice(), &[it; 4]].concat());
+    check(
+        &["direct"],
+        &[slow(700.0)],
+        &["Bound { cell: 0, by: Checkpoints { requested: 0.0, share: 0.4444, slowed: Some(0.7) } }"],
+    );
+    check(&["direct"], &[slow(950.0)], &[]);
+    check(&["direct"], &[written(run())], &[]);
+    let requested = |each| run().counter("postgres", "pg_checkpoints", "requested", each);
+    check(
+        &["direct"],
+        &[requested(0.2)],
+        &["Bound { cell: 0, by: Checkpoints { requested: 2.0, share: 0.0, slowed: None } }"],
+    );
+    check(&["direct"], &[requested(0.0)], &[]);
+    check(&["direct"], &[run().counter("postgres", "pg_checkpoints", "timed", 0.2)], &[]);
+}
+
+#[test]
+fn clients_that_ask_for_no_more() {
+    // 200 of them, 2.5 ms each: 80,000 a second at most.
+    let half = |tps, cpu| {
+        run().tps(tps).counter("postgres", "cgroup_cpu", "", cpu).gauge(
+            "postgres",
+            "pg_sessions",
+            "active",
+            1.0,
+        )
+    };
+    check(
+        &["direct"],
+        &[half(79_000.0, 0.5)],
+        &[
+            "Bound { cell: 0, by: Clients { clients: 200, mean: 0.0025, most: 80000.0, delivered: 79000.0, idle: 0.5 } }",
+        ],
+    );
+    // No processor is left, the machine's are not, some never got an answer, or they think.
+    check(&["direct"], &[half(79_000.0, 0.85)], &[]);
+    check(&["direct"], &[host(half(79_000.0, 0.5), 0.1)], &[]);
+    check(&["direct"], &[half(40_000.0, 0.5)], &[]);
+    let thinking = cell("direct", |it| it.load.model = LoadModel::Closed { clients: 200, think: Nanos(1) });
+    check_in(&thinking, &[half(79_000.0, 0.5)], &[]);
+    // Something else is full.
+    check(
+        &["direct"],
+        &[waiting(half(79_000.0, 0.5), "IPC/SyncRep", 3.0, 1.0)],
+        &["Bound { cell: 0, by: SyncReplicas { share: 0.75, active: 5.0 } }"],
+    );
+}

@@ -1,0 +1,164 @@
+//! Rules on what clients, logs and the machine told, and on what is lacking.
+
+use super::*;
+use model::summary::Reason;
+
+#[test]
+fn connections_that_are_made_anew() {
+    let begun = |each| run().counter("postgres", "pg_sessions_begun", "app", each);
+    check(
+        &["direct"],
+        &[begun(300.0)],
+        &[
+            "Circumstance { cell: 0, it: Storm { logins: Some(SentOn { per_second: 300.0, per_transaction: 0.3 }), \
+           cancelled: 0.0 } }",
+        ],
+    );
+    check(&["direct"], &[begun(50.0)], &[]);
+    // A connection for each transaction was asked for.
+    let mut each = experiment(&["direct"], None);
+    each.cells[0].setup.load.connect_each = true;
+    check_in(&each, &[begun(300.0)], &[]);
+}
+
+#[test]
+fn statements_that_are_cancelled() {
+    let begun = |run: Run| run.counter("postgres", "pg_sessions_begun", "app", 0.0);
+    let cancelled =
+        "Failures { cell: 0, code: \"57014\", name: Some(\"query_canceled\"), count: 120, of: 10120 }";
+    check(
+        &["direct"],
+        &[begun(run().failed(b"57014", 120))],
+        &[cancelled, "Circumstance { cell: 0, it: Storm { logins: None, cancelled: 11.8577 } }"],
+    );
+    let few = "Failures { cell: 0, code: \"57014\", name: Some(\"query_canceled\"), count: 20, of: 10020 }";
+    check(&["direct"], &[begun(run().failed(b"57014", 20))], &[few]);
+    // A service's clients are told something else, but the server's log has it.
+    check(
+        &["direct"],
+        &[begun(run().logged("57014", 200))],
+        &["Circumstance { cell: 0, it: Storm { logins: None, cancelled: 20.0 } }"],
+    );
+    check(&["direct"], &[begun(run().logged("22012", 200))], &[]);
+}
+
+#[test]
+fn the_generator_was_what_was_measured() {
+    let late = |n| Run::new(0, n).reason(Reason::Saturated { thread: 0, busy: 0.97 });
+    check(
+        &["direct"],
+        &[late(0), Run::new(0, 1), late(2)],
+        &[
+            "Circumstance { cell: 0, it: GeneratorLate { reason: Saturated { thread: 0, busy: 0.97 }, trials: 2, of: 3 } }",
+        ],
+    );
+}
+
+#[test]
+fn a_machine_that_serves_others() {
+    let stolen = |it| host(run(), 0.5).counter("host", "host_cpu", "steal", it);
+    check(
+        &["direct"],
+        &[stolen(0.3)],
+        &["Circumstance { cell: 0, it: NoisyHost { stolen: Some(0.3), jitter: None } }"],
+    );
+    check(&["direct"], &[stolen(0.01)], &[]);
+    let jitter = |run: Run, millis| run.jitter(millis);
+    check(
+        &["direct"],
+        &[jitter(host(run(), 0.5), 5)],
+        &["Circumstance { cell: 0, it: NoisyHost { stolen: None, jitter: Some(0.005) } }"],
+    );
+    check(&["direct"], &[host(run(), 0.5)], &[]);
+    // A machine that is busy wakes late because of what is measured.
+    check(&["direct"], &[jitter(host(run(), 0.1), 5)], &[]);
+}
+
+#[test]
+fn row_versions_that_nobody_cleans_up() {
+    let dead = |n, dead| {
+        let run = Run::new(0, n).gauge("postgres", "pg_dead_rows", "", dead);
+        run.gauge("postgres", "pg_live_rows", "", 100_000.0).counter("postgres", "pg_vacuums", "", 0.0)
+    };
+    check(
+        &["direct"],
+        &[dead(2, 50_000.0), dead(0, 1000.0), dead(1, 20_000.0)],
+        &[
+            "Circumstance { cell: 0, it: Bloat { from: 1000.0, to: 50000.0, live: 100000.0, vacuums: 0.0, trials: 3 } }",
+        ],
+    );
+    // Two are no trend, these do not grow, and these are too few to matter.
+    check(&["direct"], &[dead(0, 1000.0), dead(1, 20_000.0)], &[]);
+    check(&["direct"], &[dead(0, 1000.0), dead(1, 20_000.0), dead(2, 1500.0)], &[]);
+    check(&["direct"], &[dead(0, 100.0), dead(1, 500.0), dead(2, 1500.0)], &[]);
+    let vacuumed = dead(0, 1000.0).counter("postgres", "pg_vacuums", "", 0.2);
+    check(
+        &["direct"],
+        &[vacuumed],
+        &[
+            "Circumstance { cell: 0, it: Bloat { from: 1000.0, to: 1000.0, live: 100000.0, vacuums: 2.0, trials: 1 } }",
+        ],
+    );
+}
+
+#[test]
+fn number_rate_and_time_contradict_each_other() {
+    // A thousand a second of 4 ms, 1 ms of which they wait: five are in it.
+    let passing = |inside| {
+        run()
+            .counter("pooler", "pgbouncer_total_xact_count", "app", 1000.0)
+            .counter("pooler", "pgbouncer_total_xact_time", "app", 3.0)
+            .counter("pooler", "pgbouncer_total_wait_time", "app", 1.0)
+            .often("pooler", "pgbouncer_sv_active", "db/app", inside)
+            .often("pooler", "pgbouncer_cl_waiting", "db/app", 1.0)
+    };
+    check(
+        &["pooled"],
+        &[passing(12.0)],
+        &[
+            "Circumstance { cell: 0, it: Little { node: \"pooler\", number: 13.0, expected: 4.0, rate: 1000.0, time: 0.004 } }",
+        ],
+    );
+    check(&["pooled"], &[passing(3.0)], &[]);
+    // In session mode a client keeps its server while it thinks.
+    check(&["session"], &[passing(12.0)], &[]);
+    // Most trials have to show it.
+    let mut other = passing(3.0);
+    other.repetition = 1;
+    check(&["pooled"], &[passing(12.0), other], &[]);
+}
+
+#[test]
+fn what_could_not_be_judged_is_told() {
+    let told = |cells: &[&str], runs: &[Run]| {
+        let experiment = experiment(cells, None);
+        let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let lacking = |it: Finding| match it {
+            Finding::Circumstance { it: Circumstance::NotJudged { rules }, .. } => Some(rules),
+            _ => None,
+        };
+        let all: Vec<_> = findings(&experiment, &facts).into_iter().filter_map(lacking).flatten().collect();
+        all.iter().map(|(rule, why)| format!("{rule:?}: {why:?}")).collect::<Vec<_>>().join(", ")
+    };
+    let nothing = "ServerCpu: Group, Waits: Server, Reads: Server, Writes: Server, Scans: Server, Checkpoints: Server, \
+                   Storm: Server, Bloat: Server, Host: Machine";
+    assert_eq!(told(&["direct"], &[run()]), nothing);
+    let some = cpu(host(sessions(run(), 2.0, 0.0, 1.0), 0.5), "postgres", 0.5, 0.0);
+    let some = some.gauge("postgres", "pg_active_waits", "running", 2.0);
+    assert_eq!(
+        told(&["direct"], std::slice::from_ref(&some)),
+        "Scans: Server, Checkpoints: Server, Storm: Server, Bloat: Server"
+    );
+    let all = some
+        .counter("postgres", "pg_sessions_begun", "", 0.0)
+        .gauge("postgres", "pg_dead_rows", "", 1.0)
+        .gauge("postgres", "pg_live_rows", "", 1.0)
+        .counter("postgres", "pg_checkpoints", "requested", 0.0);
+    assert_eq!(told(&["direct"], std::slice::from_ref(&all)), "");
+    let pooler = "PoolerCpu: Group, Pool: Group";
+    assert_eq!(told(&["pooled"], std::slice::from_ref(&all)), pooler);
+    let pooled = cpu(all, "pooler", 0.05, 0.0);
+    assert_eq!(told(&["pooled"], std::slice::from_ref(&pooled)), "Pool: Console");
+    // Where no trial counts, their reasons are told.
+    assert_eq!(told(&["direct"], &[run().invalid()]), "");
+}

@@ -1,0 +1,137 @@
+//! What do active sessions wait for?
+
+use super::samples::{self, greatest, sums};
+use super::{Cell, Finding};
+use model::finding::{Bound, Missing};
+use std::collections::BTreeMap;
+
+/// Share of active sessions that wait for one thing, from which on that is told. Without it the system would do half as much
+/// again at best: 1 / (1 - 1/3).
+pub const LARGE: f64 = 1.0 / 3.0;
+/// Share of active sessions from which on a single event is told that belongs to no bound.
+const MOST: f64 = 0.5;
+/// Fewer active sessions are no queue.
+const ACTIVE: f64 = 2.0;
+/// Statements that are told.
+const STATEMENTS: usize = 3;
+
+/// Waits that have one cause. Names have changed over versions of PostgreSQL, but for capitals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Rows,
+    Log,
+    Replicas,
+    Read,
+    Write,
+}
+
+impl Class {
+    pub fn of(event: &str) -> Option<Class> {
+        Some(match event.to_ascii_lowercase().as_str() {
+            "lock/transactionid" | "lock/tuple" => Class::Rows,
+            "io/walsync" | "io/walwrite" | "lwlock/walwrite" => Class::Log,
+            "ipc/syncrep" => Class::Replicas,
+            // The second session that wants a block waits for the first one's reading.
+            "io/datafileread"
+            | "io/datafileprefetch"
+            | "ipc/bufferio"
+            | "lwlock/bufferio"
+            | "io/aioiocompletion" => Class::Read,
+            "io/datafilewrite" | "io/datafileextend" | "io/datafileflush" | "io/datafilesync"
+            | "io/buffilewrite" => Class::Write,
+            _ => return None,
+        })
+    }
+}
+
+/// Whether this bound tells of such waits.
+pub fn is_of(by: &Bound, class: Class) -> bool {
+    match by {
+        Bound::RowLocks { .. } => class == Class::Rows,
+        Bound::WalFlush { .. } => class == Class::Log,
+        Bound::SyncReplicas { .. } => class == Class::Replicas,
+        Bound::Reads { .. } => class == Class::Read,
+        // The log's quota is the same.
+        Bound::Writes { .. } => matches!(class, Class::Write | Class::Log),
+        _ => false,
+    }
+}
+
+/// Of active sessions, 0..=1; `None` where waits were not seen.
+pub fn share(cell: &Cell<'_>, of: impl Fn(&str) -> bool) -> Option<f64> {
+    let node = &cell.server()?.name;
+    cell.median(|it| {
+        let all = |of: &dyn Fn(&str) -> bool| -> f64 {
+            sums(it.samples, node, samples::PG_WAITS, of).iter().map(|it| it.1).sum()
+        };
+        let every = all(&|_| true);
+        (every > 0.0).then(|| all(&of) / every)
+    })
+}
+
+pub fn share_of(cell: &Cell<'_>, class: Class) -> Option<f64> {
+    share(cell, |it| Class::of(it) == Some(class))
+}
+
+fn active(cell: &Cell<'_>) -> Option<f64> {
+    let node = &cell.server()?.name;
+    cell.median(|it| samples::sessions(it.samples, node, "active"))
+}
+
+/// What commits and updates wait for. `cell` under full load; `whole` from begin to end, for what is rarely sampled.
+pub fn bounds(cell: &Cell<'_>, whole: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+    let active = active(cell).ok_or(Missing::Server)?;
+    let large = |class| share_of(cell, class).filter(|it| *it >= LARGE);
+    let mut found = Vec::new();
+    // One session that waits for the disk at each commit is held up no less than twenty.
+    found.extend(large(Class::Log).map(|share| Bound::WalFlush { share, active }));
+    found.extend(large(Class::Replicas).map(|share| Bound::SyncReplicas { share, active }));
+    found.extend(large(Class::Rows).filter(|_| active >= ACTIVE).map(|share| Bound::RowLocks {
+        share,
+        active,
+        longest: longest(cell),
+        statements: statements(whole),
+    }));
+    Ok(found.into_iter().map(|by| Finding::Bound { cell: cell.number, by }).collect())
+}
+
+/// The longest that a session had waited for a lock, of the trial that is the median in this.
+fn longest(cell: &Cell<'_>) -> Option<f64> {
+    let node = &cell.server()?.name;
+    cell.median(|it| greatest(&sums(it.samples, node, samples::PG_LONGEST_LOCK_WAIT, |_| true)))
+        .filter(|it| *it > 0.0)
+}
+
+/// Those that waited for locks most often, of all trials.
+pub fn statements(cell: &Cell<'_>) -> Vec<String> {
+    let Some(node) = cell.server().map(|it| &it.name) else { return Vec::new() };
+    let all = || cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == *node);
+    let mut waited: BTreeMap<&str, f64> = BTreeMap::new();
+    for it in all().filter(|it| it.series == samples::PG_LOCK_WAITERS) {
+        *waited.entry(&it.label).or_default() += it.value;
+    }
+    let text = |id: &str| {
+        let texts = all().filter(|it| it.series == samples::PG_STATEMENT_TEXT);
+        let mut of_statement = texts.filter_map(|it| it.label.split_once(' ').filter(|it| it.0 == id));
+        of_statement.next().map(|it| it.1.to_owned())
+    };
+    let mut waited: Vec<(&str, f64)> = waited.into_iter().collect();
+    waited.sort_by(|a, b| b.1.total_cmp(&a.1));
+    waited.into_iter().filter_map(|(id, _)| text(id)).take(STATEMENTS).collect()
+}
+
+/// `running` is waiting for nothing.
+pub fn sessions_wait(cell: &Cell<'_>) -> Option<Finding> {
+    let node = &cell.server()?.name;
+    let active = active(cell)?;
+    let mut events: BTreeMap<&str, ()> = BTreeMap::new();
+    for trial in &cell.trials {
+        let waits = trial.samples.iter().filter(|it| it.node == *node && it.series == samples::PG_WAITS);
+        events.extend(waits.map(|it| (&*it.label, ())));
+    }
+    let known = events.into_keys().filter(|it| *it != "running");
+    let shares = known.filter_map(|event| Some((event, share(cell, |it| it == event)?)));
+    let (event, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let finding = || Finding::SessionsWait { cell: cell.number, event: event.to_owned(), share, active };
+    (share >= MOST && active >= ACTIVE).then(finding)
+}

@@ -1,0 +1,28 @@
+//! Which statements wait for locks?
+
+use super::cells::Table;
+use super::{Ask, On, Probe, SECOND, gauge};
+use model::{Series, Unit};
+
+pub(super) static PROBE: Probe = Probe {
+    name: "pg_lock_waiters",
+    on: On::Postgres,
+    period: SECOND,
+    series: &SERIES,
+    ask: |_| Some(Ask::Sql(SQL)),
+    read: |answer, out| {
+        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        table.read(answer.rows()?, out)
+    },
+};
+
+/// `pg_statement_text` has the texts of these numbers. Only a server that counts statements gives them numbers.
+static SERIES: [Series; 1] = [gauge(
+    "pg_lock_waiters",
+    Unit::Count,
+    "Sessions that wait for a lock, by queryid of their statement; pg_stat_activity.query_id",
+)];
+
+/// The function below the view: no joins for names that nobody asks for.
+const SQL: &str = "select coalesce(query_id::text, '') as label, count(*) as pg_lock_waiters \
+    from pg_stat_get_activity(null) where backend_type = 'client backend' and wait_event_type = 'Lock' group by 1";

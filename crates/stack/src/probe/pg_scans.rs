@@ -1,0 +1,33 @@
+//! Which tables are read as a whole?
+
+use super::cells::Table;
+use super::{Ask, On, Probe, counter};
+use model::{Series, Unit};
+use std::time::Duration;
+
+pub(super) static PROBE: Probe = Probe {
+    name: "pg_scans",
+    on: On::Postgres,
+    // Looks at every table of the database.
+    period: Duration::from_secs(5),
+    series: &SERIES,
+    ask: |_| Some(Ask::Sql(SQL)),
+    read: |answer, out| {
+        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        table.read(answer.rows()?, out)
+    },
+};
+
+/// Labels are `schema.table`.
+static SERIES: [Series; 2] = [
+    counter(
+        "pg_table_scans",
+        Unit::Count,
+        "Scans of the whole table, of the ten tables that most rows were so read of; pg_stat_user_tables.seq_scan",
+    ),
+    counter("pg_table_scanned_rows", Unit::Count, "Rows read so; pg_stat_user_tables.seq_tup_read"),
+];
+
+const SQL: &str = "select schemaname || '.' || relname as label, seq_scan as pg_table_scans, \
+      seq_tup_read as pg_table_scanned_rows \
+    from pg_stat_user_tables where seq_scan > 0 order by seq_tup_read desc limit 10";
