@@ -39,13 +39,15 @@ pub(super) struct Belief {
 }
 
 impl Belief {
-    /// `hint`: what was delivered by a level that was too much. The edge is looked for from half of the lowest level that
-    /// was voted on to twice the highest.
+    /// `hint`: what was delivered by a level that was too much. The edge is looked for from half of the lower one of the
+    /// highest level that held and the lowest that did not, to twice the higher one of them.
     pub fn new(votes: &[Vote], hint: Option<f64>, precision: f64) -> Belief {
         assert!(!votes.is_empty(), "without a vote nothing is known");
         let step = STEP * precision;
-        let lowest = votes.iter().map(|it| it.at).fold(f64::INFINITY, f64::min);
-        let highest = votes.iter().map(|it| it.at).fold(f64::NEG_INFINITY, f64::max);
+        let held = votes.iter().filter(|it| it.held).map(|it| it.at).reduce(f64::max);
+        let refused = votes.iter().filter(|it| !it.held).map(|it| it.at).reduce(f64::min);
+        let lowest = held.into_iter().chain(refused).fold(f64::INFINITY, f64::min);
+        let highest = held.into_iter().chain(refused).fold(f64::NEG_INFINITY, f64::max);
         let from = lowest - std::f64::consts::LN_2;
         let places = ((highest - from + std::f64::consts::LN_2) / step).ceil() as usize + 1;
         let prior: Vec<f64> = (0..places)
@@ -90,7 +92,7 @@ impl Belief {
         (self.from + self.step * (self.edge.len() - 1) as f64).exp()
     }
 
-    /// Of 95 %.
+    /// Of 95 % of the edge, as the votes show it.
     pub fn interval(&self) -> (f64, f64) {
         (self.quantile(0.025), self.quantile(0.975))
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  next(max, start, done) ──Measure(step)──▶ one trial ──▶ judge(step, summary, …) ──Seen──▶ done
-//!         └──Done──▶ answer(max, done, seed)
+//!         └──Done──▶ answer(max, done)
 //! ```
 //!
 //! Pure functions of the trials so far: asked again with the same ones they say the same, so that a broken search goes on
@@ -12,16 +12,25 @@
 //! 2. *Narrow*: every trial is a vote, not a verdict. [`belief`] holds where the edge may be and how blurred it is; the next
 //!    level is where it is least sure. What a failed level delivered says where to begin.
 //! 3. *Hold*: a longer trial, on a fresh state, where four of five should hold. If it does not, that is a vote too, and the
-//!    search goes on below. Where votes contradicted each other by more than the precision, three of them have to hold.
+//!    search goes on below. Where votes contradicted each other by more than the precision, two of three have to hold; where
+//!    the system seems to have two states, four of four.
+//!
+//! After two levels in a row that were too much comes a rest: some systems stay slow until they get one.
 //!
 //! A trial that says nothing of the system is repeated once. If it is hindered again, its level is a ceiling: an answer needs
 //! votes against a level below it, or there is none.
 
 mod belief;
+mod confirm;
 mod judge;
+mod proof;
+mod rounds;
 mod track;
 
+pub use confirm::{confirm, schedule};
 pub use judge::judge;
+pub use proof::{Subject, interleave, judged, proof};
+pub use rounds::together;
 
 use crate::search::track::{Course, End, Track};
 use model::Nanos;
@@ -44,14 +53,13 @@ pub enum Next {
 /// `done[0]`, and before that none and 0: whoever searches several sets both.
 pub fn next(max: &Max, start: f64, done: &[Seen]) -> Next {
     let track = Track::new(max, start, done);
-    match track.course() {
-        Course::Measure { level, stage } => {
-            let window = track.window(level, stage);
-            let (nudge, round) = done.first().map_or((None, 0), |it| (it.step.nudge.clone(), it.step.round));
-            Next::Measure(Step { scale: max.scale, level, stage, window, nudge, round })
-        }
-        Course::End(_) => Next::Done,
-    }
+    let (level, stage, window) = match track.course() {
+        Course::Measure { level, stage } => (level, stage, track.window(level, stage)),
+        Course::Rest { level } => (level, Stage::Ramp, track.rest()),
+        Course::End(_) => return Next::Done,
+    };
+    let (nudge, round) = done.first().map_or((None, 0), |it| (it.step.nudge.clone(), it.step.round));
+    Next::Measure(Step { scale: max.scale, level, stage, window, nudge, round })
 }
 
 /// What the trials come to. Of a search that is not over: no level, no reason, and the interval as far as it is known.
@@ -61,7 +69,7 @@ pub fn answer(max: &Max, done: &[Seen]) -> Answer {
     let mut it = Answer {
         scale: max.scale,
         level: None,
-        interval: track.belief().map(|it| it.interval()),
+        interval: track.interval(),
         delivered: None,
         confirmed: (0, 0),
         broke: None,
@@ -70,7 +78,7 @@ pub fn answer(max: &Max, done: &[Seen]) -> Answer {
         measured: done.iter().fold(Nanos::ZERO, |sum, it| sum + it.step.window),
     };
     match track.course() {
-        Course::Measure { .. } => {}
+        Course::Measure { .. } | Course::Rest { .. } => {}
         Course::End(End::Hindered(why)) => {
             it.interval = None;
             it.hindered = Some(why);

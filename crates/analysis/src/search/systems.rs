@@ -4,6 +4,7 @@
 //! through `judge`, as a real trial does.
 
 use super::judge;
+use super::proof::normal;
 use crate::fixture::{open, quiet};
 use crate::objective;
 use crate::strategy::Chance;
@@ -278,9 +279,4 @@ pub fn uniform(chance: &mut Chance) -> f64 {
 
 pub fn exponential(chance: &mut Chance) -> f64 {
     -(1.0 - uniform(chance)).ln()
-}
-
-/// Box and Muller.
-pub fn normal(chance: &mut Chance) -> f64 {
-    (2.0 * exponential(chance)).sqrt() * (std::f64::consts::TAU * uniform(chance)).cos()
 }
