@@ -2,7 +2,7 @@
 //!
 //! The cell's, at another level, and with one thing changed where the step asks for it.
 
-use model::plan::{Find, Kind, LoadModel, Node, Scale, Setup, Stage as Users};
+use model::plan::{Find, Kind, LoadModel, Max, Node, Scale, Setup, Stage as Users};
 use model::search::{Nudge, Stage, Step, Turn};
 use model::{Nanos, Spacing};
 
@@ -27,7 +27,7 @@ pub fn at(setup: &Setup, find: &Find, step: &Step) -> Setup {
         }
         (Scale::Clients, it) => {
             *it = closed(it, clients(step.level), ramp, step.window);
-            load.duration = Some(step.window);
+            load.duration = Some(ramp + step.window);
         }
     }
     if let Some(nudge) = &step.nudge {
@@ -44,14 +44,22 @@ pub fn clients(level: f64) -> u32 {
     level.round().max(1.0) as u32
 }
 
-/// Evenly up to the level within `ramp`, and at it for the rest of `window`; in the grammar of schedules.
+/// How a maximum is searched for that is known to be about `level`: from a little below it, without a long hold.
+pub fn near(max: &Max, level: f64) -> Max {
+    Max { from: Some(level * BELOW), hold: max.window, prove: false, ..max.clone() }
+}
+
+/// A search that begins near its answer begins a little below it.
+const BELOW: f64 = 0.85;
+
+/// Evenly up to the level within `ramp`, and at it for `window`; in the grammar of schedules.
 fn rising(level: f64, ramp: Nanos, window: Nanos) -> String {
     let seconds = |it: Nanos| it.0 / 1_000_000_000;
     let level = decimal(level);
     if ramp == Nanos::ZERO {
         return format!("const({level}, {}s)", seconds(window));
     }
-    format!("line(1, {level}, {}s) const({level}, {}s)", seconds(ramp), seconds(window - ramp))
+    format!("line(1, {level}, {}s) const({level}, {}s)", seconds(ramp), seconds(window))
 }
 
 /// Without an exponent, to a thousandth.
@@ -62,7 +70,7 @@ fn decimal(it: f64) -> String {
 
 fn closed(it: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadModel {
     let stages = || {
-        let held = Users { users, spawn_rate: None, lasting: window - ramp };
+        let held = Users { users, spawn_rate: None, lasting: window };
         let come = Users { users, spawn_rate: Some(f64::from(users) / ramp.as_secs_f64()), lasting: ramp };
         if ramp == Nanos::ZERO { vec![held] } else { vec![come, held] }
     };
@@ -178,9 +186,9 @@ mod tests {
         let level = Level::Given { level: 50.0, of: None };
         let (ramp, hold) = (Nanos::from_secs(10), Nanos::from_secs(60));
         let confirm = Find::Confirm(Confirm { level, ramp, hold });
-        check(&confirm, &step(Scale::Rate, 50.0, Stage::Confirm, 70), "line(1, 50, 10s) const(50, 60s)");
+        check(&confirm, &step(Scale::Rate, 50.0, Stage::Confirm, 60), "line(1, 50, 10s) const(50, 60s)");
         check(&confirm, &step(Scale::Rate, 50.0, Stage::Ramp, 20), "const(50, 20s)");
-        check(&confirm, &step(Scale::Clients, 50.0, Stage::Confirm, 70), "50/Some(5.0) 50/None");
+        check(&confirm, &step(Scale::Clients, 50.0, Stage::Confirm, 60), "50/Some(5.0) 50/None");
     }
 
     #[test]

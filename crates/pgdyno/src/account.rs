@@ -4,7 +4,7 @@ pub mod advised;
 mod searched;
 pub mod stored;
 
-pub use searched::counting;
+pub use searched::{counting, suspected};
 
 use crate::run::result::{BUILT, COMMAND, FEED, FIRED, MONITORING, PLANS, STEP};
 use crate::voice::Trouble;
@@ -35,6 +35,8 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
     let matrix = analysis::matrix::matrix(&reading.experiment, &facts);
     let telling = stored::facts(&searched::telling(&reading, &maxima));
     let findings = analysis::finding::findings(&reading.experiment, &telling);
+    let endured = searched::endured(&reading, &maxima);
+    let plateau = searched::plateau(&reading, &maxima, &matrix);
     let about = about(path, &reading);
     let stand = stand(&reading);
     let cells: Vec<CellAccount> =
@@ -51,8 +53,8 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
         trials,
         stand,
         maxima,
-        endured: Vec::new(),
-        plateau: None,
+        endured,
+        plateau,
         advice,
     })
 }

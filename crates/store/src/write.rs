@@ -22,7 +22,7 @@ pub enum Message {
     End(TrialId, Box<End>),
     Finish(Outcome),
     /// Dropped once all before it is written.
-    Settled(SyncSender<()>),
+    Settled(#[expect(dead_code, reason = "that it is dropped is what it says")] SyncSender<()>),
 }
 
 /// The open file.

@@ -1,10 +1,18 @@
 //! What did searches come to, from a run's file alone?
 
-use super::stored::{Reading, Stored};
-use crate::run::turns;
-use analysis::search;
-use model::plan::{Find, Max};
-use model::search::{Answer, Cause, Maximum, Seen, Stage};
+use super::stored::{Reading, Stored, facts};
+use crate::run::result::SUSPECTS;
+use crate::run::searching::{Suspected, TURNED};
+use crate::voice::Trouble;
+use analysis::plateau::{self, Known};
+use analysis::{cause, finding, search, setting, soak, usl};
+use model::matrix::{self, Figure, Matrix};
+use model::plan::{Confirm, Find, Level, Max, Scale, Soak};
+use model::search::{
+    Answer, Endurance, Held, Limit, Maximum, Need, Nudge, Plateau, Proof, Scalability, Seen, Stage, Step,
+    Suspect,
+};
+use std::path::Path;
 
 /// Levels above the answer by no more than this tell what stops the system; far beyond it other things break too.
 const EDGE: f64 = 1.35;
@@ -36,9 +44,39 @@ fn maximum(reading: &Reading, max: &Max, cell: usize) -> Option<Maximum> {
         .filter(|it| !it.is_empty())
         .map(|it| search::answer(max, &it))
         .collect();
-    let answer = turns::together(&rounds);
-    let (scalability, proofs, cause) = (None, Vec::new(), Cause::NotKnown);
+    let answer = search::together(&rounds, reading.experiment.seed);
+    let scalability = scalability(max, &steps, reading.experiment.seed);
+    let suspects = known(reading, cell).unwrap_or_default();
+    let turned = suspects.iter().filter_map(|it| Some((&it.limit, it.nudge.clone()?))).take(TURNED);
+    let proof = |(number, (limit, nudge)): (usize, (&Limit, Nudge))| -> Option<Proof> {
+        let round = repeat + number as u32;
+        let (base, changed) = (of_round(round, false), of_round(round, true));
+        let max = setting::near(max, answer.level?);
+        (!changed.is_empty())
+            .then(|| search::proof(limit.clone(), &nudge, &base, &changed, &max, reading.experiment.seed))
+    };
+    let proofs: Vec<Proof> = turned.enumerate().filter_map(proof).collect();
+    let cause = cause::cause(&suspects, &proofs);
     Some(Maximum { cell, rounds, answer, steps, scalability, proofs, cause })
+}
+
+/// What may be the cause of a cell's maximum, the likeliest first, and whether that was decided already: what was turned
+/// to prove it must not change when the run is looked at again.
+pub fn suspected(path: &Path, cell: usize) -> Result<(Vec<Suspect>, bool), Trouble> {
+    let reading = Reading::of(path)?;
+    if let Some(known) = known(&reading, cell) {
+        return Ok((known, true));
+    }
+    let facts = facts(&telling(&reading, &maxima(&reading)));
+    let findings = finding::findings(&reading.experiment, &facts);
+    let setup = &reading.experiment.cells[cell].setup;
+    Ok((cause::suspects(setup, cell, &findings, reading.processors.unwrap_or(1.0)), false))
+}
+
+fn known(reading: &Reading, cell: usize) -> Option<Vec<Suspect>> {
+    let of_run = reading.notes.iter().filter(|it| it.trial.is_none() && it.subject == SUSPECTS);
+    let all = of_run.filter_map(|it| serde_json::from_str::<Suspected>(&it.text).ok());
+    all.into_iter().find(|it| it.cell == cell).map(|it| it.suspects)
 }
 
 /// The steps of a cell's searches.
@@ -76,7 +114,7 @@ pub fn telling<'a>(reading: &'a Reading, maxima: &[Maximum]) -> Vec<&'a Stored> 
         let cell = it.recorded.trial.cell as usize;
         it.seen.as_ref().is_some_and(|seen| {
             let near = level(cell).is_none_or(|level| seen.step.level <= level * EDGE);
-            let system = matches!(seen.outcome, model::search::Held::No { .. });
+            let system = matches!(seen.outcome, Held::No { .. });
             seen.step.nudge.is_none() && near && system
         })
     };
@@ -88,4 +126,79 @@ pub fn telling<'a>(reading: &'a Reading, maxima: &[Maximum]) -> Vec<&'a Stored> 
         if cells[it.recorded.trial.cell as usize] { too_much(it) } else { plain }
     };
     reading.ended().into_iter().filter(tells).collect()
+}
+
+/// Throughput against clients, of the closed model.
+fn scalability(max: &Max, steps: &[Seen], seed: u64) -> Option<Scalability> {
+    let counts = |it: &&Seen| !matches!(it.outcome, Held::Invalid { .. }) && it.delivered.0 > 0.0;
+    let points = steps.iter().filter(counts).map(|it| (it.step.level, it.delivered.0));
+    (max.scale == Scale::Clients).then(|| usl::scalability(&points.collect::<Vec<_>>(), seed)).flatten()
+}
+
+/// Levels that were held for long.
+pub fn endured(reading: &Reading, maxima: &[Maximum]) -> Vec<Endurance> {
+    let known = match &reading.experiment.find {
+        Find::Confirm(Confirm { level: Level::Given { of, .. }, .. })
+        | Find::Soak(Soak { level: Level::Given { of, .. }, .. }) => *of,
+        _ => None,
+    };
+    let of_trial = |it: &Stored| {
+        let (step, seen) = (it.step.as_ref()?, it.seen.as_ref()?);
+        let cell = it.recorded.trial.cell as usize;
+        let found = maxima.iter().find(|it| it.cell == cell).and_then(|it| it.answer.level);
+        let Step { stage, level, window, .. } = *step;
+        matches!(stage, Stage::Confirm | Stage::Soak).then(|| {
+            let (outcome, trends) = (seen.outcome.clone(), it.trends.clone());
+            soak::endurance(cell, stage, level, found.or(known), window, outcome, trends)
+        })
+    };
+    reading.trials.iter().filter_map(of_trial).collect()
+}
+
+/// What a grid of settings says, where that was asked for. `matrix`: of the same run.
+pub fn plateau(reading: &Reading, maxima: &[Maximum], matrix: &Matrix) -> Option<Plateau> {
+    let Find::Sweep(sweep) = &reading.experiment.find else { return None };
+    let cells = &reading.experiment.cells;
+    let labels: Vec<_> = cells.iter().map(|it| it.label.clone()).collect();
+    let of_answer = |it: &Answer| match it.level {
+        Some(value) => Known::Answer { value, interval: it.interval },
+        None => Known::Nothing,
+    };
+    let searched = |cell: usize| {
+        let Some(it) = maxima.iter().find(|it| it.cell == cell) else { return Known::Nothing };
+        let runs: Vec<f64> = it.rounds.iter().filter_map(|it| it.level).collect();
+        if runs.len() > 1 { Known::Runs(runs) } else { of_answer(&it.answer) }
+    };
+    let measured = |cell: usize| {
+        let ended = reading.ended().into_iter().filter(|it| it.recorded.trial.cell as usize == cell);
+        let valid = ended.filter_map(|it| it.summary.as_ref().filter(|it| it.validity.valid));
+        let p99 = valid.filter_map(|it| Some(it.total.response.p99?.as_secs_f64()));
+        Known::Runs(p99.collect())
+    };
+    let known: Vec<Known> = (0..cells.len())
+        .map(|cell| if sweep.max.is_some() { searched(cell) } else { measured(cell) })
+        .collect();
+    let needs = needs(reading, matrix);
+    plateau::plateau(&labels, &known, sweep.max.is_some(), needs, reading.experiment.seed)
+}
+
+/// Connections that the rate needs: what the cell with the most throughput had busy in PostgreSQL, by Little's law.
+fn needs(reading: &Reading, matrix: &Matrix) -> Option<Need> {
+    let tps = |row: &matrix::Row| row.estimate(Figure::Tps).map(|it| it.median);
+    let (cell, rate) = matrix
+        .rows
+        .iter()
+        .enumerate()
+        .filter_map(|(cell, row)| Some((cell, tps(row)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let of_cell = reading.ended().into_iter().filter(|it| it.recorded.trial.cell as usize == cell);
+    let counting: Vec<&Stored> = of_cell.collect();
+    let called: Vec<&_> = counting.iter().map(|it| &it.statements).collect();
+    let window = counting.iter().filter_map(|it| it.summary.as_ref()).map(|it| it.window.as_secs_f64());
+    let window = window.sum::<f64>() / counting.len() as f64;
+    // All statements together, of one window.
+    let total: f64 = analysis::account::statements(&called).iter().map(|it| it.total / it.share).next()?;
+    let server = &reading.experiment.cells[cell].setup.stack.nodes.last()?.limits;
+    let processors = server.cpu.or(reading.processors)?;
+    plateau::need(rate, total / window / rate, processors)
 }

@@ -3,18 +3,20 @@
 //! One pass over the file, from which everything else follows.
 
 use crate::run::result::{FEED, FIRED, GENERATOR, MONITORING, STEP};
+use crate::run::watch;
 use crate::voice::Trouble;
 use analysis::account::{self, Late, Statements};
 use analysis::chart::{self, Charting};
 use analysis::finding::{self, Kept, TrialFacts};
 use analysis::rule::Scene;
+use analysis::soak::{self, Soaking};
 use analysis::{objective, search, setting, steady};
 use model::chart::Charts;
 use model::matrix::{self, NotApplied};
 use model::objective::Judged;
 use model::plan::{Experiment, LoadModel, Setup};
 use model::reach::Reach;
-use model::search::{Seen, Step};
+use model::search::{Seen, Stage, Step, Trend};
 use model::stop::Fired;
 use model::summary::{Plan, Server};
 use model::{LogEvent, Nanos, Sample, Second, Summary, Together};
@@ -44,6 +46,8 @@ pub struct Stored {
     pub step: Option<Step>,
     /// What a step showed; `None` where it was not measured to its end.
     pub seen: Option<Seen>,
+    /// What changed over a level that was held for long.
+    pub trends: Vec<Trend>,
     /// `None` while it runs.
     pub status: Option<matrix::Status>,
     pub fired: Option<Fired>,
@@ -107,16 +111,23 @@ fn stored(
     let so_far = Nanos::from_secs(whole as u64);
     let window = if recorded.state == State::Running { lasting(setup).max(so_far) } else { so_far };
     let charting = || Charting::new(setup, processors, window);
+    let long = step.as_ref().is_some_and(|it| matches!(it.stage, Stage::Confirm | Stage::Soak));
+    let soaking = || long.then(|| Soaking::new(window));
     // Half of the time goes into response times, half into service times and samples: each has a thread.
     let (loaded, aside) = std::thread::scope(|scope| {
-        let (path, of_samples) = (run.path(), charting());
+        let (path, of_samples) = (run.path(), (charting(), soaking()));
         let aside = scope.spawn(move || aside(path, id, whole, of_samples));
-        let kept = step.as_ref().map(|_| Vec::new());
-        let loaded = loaded(seconds, &run.shape(id).map_err(trouble)?, whole, (Some(charting()), kept));
+        let wanted = Besides {
+            charting: Some(charting()),
+            kept: step.as_ref().map(|_| Vec::new()),
+            soaking: soaking(),
+        };
+        let loaded = loaded(seconds, &run.shape(id).map_err(trouble)?, whole, wanted);
         let aside = aside.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
         Ok::<_, Trouble>((loaded?, aside?))
     })?;
-    let Aside { service, charting, mut samples, statements } = aside;
+    let Aside { service, charting, mut samples, statements, trends } = aside;
+    let trends = [loaded.trends, trends].concat();
     let late = loaded.late.with_service_of(service.late);
     let together = loaded.whole.with_service_of(service.whole);
     let mut charting = loaded.charting.expect("it was given").with_samples_of(charting);
@@ -156,6 +167,7 @@ fn stored(
         setup: setup.clone(),
         step,
         seen,
+        trends,
         status,
         fired,
         charts: charting.charts(),
@@ -200,6 +212,15 @@ struct Loaded {
     delivered: Vec<f64>,
     /// Each, where they are wanted.
     seconds: Vec<Second>,
+    trends: Vec<Trend>,
+}
+
+/// What is made of seconds beside their sum, where it is wanted.
+#[derive(Default)]
+struct Besides {
+    charting: Option<Charting>,
+    kept: Option<Vec<Second>>,
+    soaking: Option<Soaking>,
 }
 
 /// Of `whole` seconds and what came after them, which is not drawn.
@@ -207,13 +228,13 @@ fn loaded(
     seconds: Seconds<'_>,
     shape: &[usize],
     whole: usize,
-    (mut charting, mut kept): (Option<Charting>, Option<Vec<Second>>),
+    mut wanted: Besides,
 ) -> Result<Loaded, Trouble> {
     let (mut together, mut late, mut delivered) = (Together::new(shape), Late::default(), Vec::new());
     for (number, it) in seconds.enumerate() {
         let it = it.map_err(|it| Trouble::new(it.to_string()))?;
         together.add(&it);
-        if let Some(charting) = charting.as_mut().filter(|_| number < whole) {
+        if let Some(charting) = wanted.charting.as_mut().filter(|_| number < whole) {
             charting.second(&it);
         }
         if number < whole {
@@ -222,11 +243,21 @@ fn loaded(
         if (whole * 2 / 3..whole).contains(&number) {
             late.add(&it);
         }
-        if let Some(kept) = &mut kept {
-            kept.push(it);
+        if let Some(soaking) = wanted.soaking.as_mut().filter(|_| number < whole) {
+            soaking.second(&it);
+        }
+        if let Some(kept) = &mut wanted.kept {
+            watch::keep(kept, it);
         }
     }
-    Ok(Loaded { charting, whole: together.second(), late, delivered, seconds: kept.unwrap_or_default() })
+    Ok(Loaded {
+        charting: wanted.charting,
+        whole: together.second(),
+        late,
+        delivered,
+        seconds: wanted.kept.unwrap_or_default(),
+        trends: wanted.soaking.map_or(Vec::new(), Soaking::trends),
+    })
 }
 
 /// What is read aside, with a connection of its own.
@@ -237,26 +268,36 @@ struct Aside {
     /// Those that facts are read from.
     samples: Vec<Sample>,
     statements: Statements,
+    trends: Vec<Trend>,
 }
 
-fn aside(path: &Path, id: TrialId, whole: usize, mut charting: Charting) -> Result<Aside, Trouble> {
+fn aside(
+    path: &Path,
+    id: TrialId,
+    whole: usize,
+    (mut charting, mut soaking): (Charting, Option<Soaking>),
+) -> Result<Aside, Trouble> {
     let trouble = |it: store::Error| Trouble::new(it.to_string());
     let run = Run::open(path).map_err(trouble)?;
     let wanted: Vec<&'static str> =
-        chart::SERIES.iter().chain(finding::SERIES).chain(&account::STATEMENTS).copied().collect();
+        [&chart::SERIES[..], finding::SERIES, &account::STATEMENTS, &soak::SERIES].concat();
     let (mut kept, mut statements) = (Kept::new(whole as u64), Statements::default());
     run.each_sample(id, &wanted, |it| {
         if account::STATEMENTS.contains(&&*it.series) {
             statements.push(&it);
             return;
         }
+        if let Some(soaking) = &mut soaking {
+            soaking.samples(std::slice::from_ref(&it));
+        }
         charting.samples(std::slice::from_ref(&it));
         kept.push(it);
     })
     .map_err(trouble)?;
     let seconds = run.seconds(id, Wanted::Service).map_err(trouble)?;
-    let service = loaded(seconds, &run.shape(id).map_err(trouble)?, whole, (None, None))?;
-    Ok(Aside { service, charting, samples: kept.finish(), statements })
+    let service = loaded(seconds, &run.shape(id).map_err(trouble)?, whole, Besides::default())?;
+    let trends = soaking.map_or(Vec::new(), Soaking::trends);
+    Ok(Aside { service, charting, samples: kept.finish(), statements, trends })
 }
 
 /// `text` as a limit's failure is written: `cpu is not limited: why`.

@@ -12,14 +12,12 @@ mod screen;
 pub mod searching;
 mod show;
 pub mod trial;
-pub mod turns;
 pub mod watch;
 pub mod workload;
 
 use crate::check;
 use crate::prometheus::{Asked as Scraped, Endpoint};
 use crate::serve::Server;
-use crate::stand::ways::quoted;
 use crate::voice::language::Spoken;
 use crate::voice::{Trouble, Voice, plain};
 use analysis::strategy::Sweep as Order;
@@ -42,7 +40,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use store::{End, Header, Note, Outcome, Status, Trial, TrialId, Writer};
+use store::{End, Note, Outcome, Status, Trial, TrialId, Writer};
 use trial::Done;
 
 /// Measures the system that an experiment file describes

@@ -5,13 +5,13 @@
 
 use super::past::Past;
 use super::result::SUSPECTS;
-use super::turns::{self, Subject};
 use super::{Bench, Task};
 use crate::account;
-use analysis::search::{self, Next};
+use analysis::search::{self, Subject};
+use analysis::setting;
 use load::schedule;
 use model::plan::{Experiment, Find, Level, LoadModel, Max, Scale, Setup};
-use model::search::{Answer, Proven, Seen, Stage, Step, Suspect};
+use model::search::{Answer, Held, Hindered, Nudge, Proven, Seen, Stage, Step, Suspect};
 use serde::{Deserialize, Serialize};
 use store::Note;
 
@@ -26,65 +26,113 @@ pub struct Suspected {
 /// Suspects that are turned, unless an earlier one is proved to be the cause.
 pub const TURNED: usize = 3;
 
+/// One search: of a cell as it is, or with one thing changed.
+#[derive(Clone, Debug)]
+struct Search {
+    cell: usize,
+    nudge: Option<Nudge>,
+    round: u32,
+    /// The first level.
+    start: f64,
+    done: Vec<Seen>,
+}
+
 impl Bench {
     /// Searches, and what follows from them.
     pub(super) fn search(&mut self, experiment: &Experiment, before: &[Past]) {
         let cells = 0..experiment.cells.len();
         let mut answers: Vec<Option<Answer>> = vec![None; cells.len()];
         if let Some(max) = experiment.find.max() {
-            let mut subjects: Vec<Subject> = Vec::new();
+            let mut rounds: Vec<Vec<Answer>> = vec![Vec::new(); cells.len()];
             for round in 0..experiment.repeat {
-                let starts = cells.clone().map(|cell| start(max, &experiment.cells[cell].setup));
-                let these =
-                    cells.clone().zip(starts).map(|(cell, start)| Subject::new(cell, None, round, start));
-                let mut these: Vec<Subject> = these.collect();
-                self.take_turns(experiment, max, &mut these, before);
-                subjects.extend(these);
+                let begin = |cell: usize| {
+                    let start = start(max, &experiment.cells[cell].setup);
+                    Search { cell, nudge: None, round, start, done: Vec::new() }
+                };
+                let mut all: Vec<Search> = cells.clone().map(begin).collect();
+                self.take_turns(experiment, max, &mut all, before);
+                all.iter().for_each(|it| rounds[it.cell].push(search::answer(max, &it.done)));
             }
-            for (cell, answer) in answers.iter_mut().enumerate() {
-                let rounds: Vec<Answer> = subjects
-                    .iter()
-                    .filter(|it| it.cell == cell)
-                    .map(|it| search::answer(max, &it.done))
-                    .collect();
-                *answer = Some(turns::together(&rounds));
+            answers = rounds.iter().map(|it| Some(search::together(it, experiment.seed))).collect();
+            for cell in cells.clone().filter(|_| max.prove) {
+                if let Some(level) = answers[cell].as_ref().and_then(|it| it.level) {
+                    self.prove(experiment, max, (cell, level), before);
+                }
             }
         }
         for cell in cells {
-            if let Some(step) = held(&experiment.find, &experiment.cells[cell].setup, answers[cell].as_ref())
-                && !self.is_over()
-                && !before.iter().any(|it| it.cell == cell && it.counts && it.step.as_ref() == Some(&step))
-            {
+            let setup = &experiment.cells[cell].setup;
+            let Some(step) = held(&experiment.find, setup, answers[cell].as_ref()) else { continue };
+            let done = |it: &Past| it.cell == cell && it.counts && it.step.as_ref() == Some(&step);
+            if !self.is_over() && !before.iter().any(done) {
                 self.trial(experiment, &Task { cell, repetition: 0, step: Some(step) });
             }
         }
     }
 
-    /// All subjects' searches to their end, a step of each in turn.
-    fn take_turns(&mut self, experiment: &Experiment, max: &Max, subjects: &mut [Subject], before: &[Past]) {
-        for it in subjects.iter_mut() {
-            it.done = known(before, it);
-        }
-        while let Some(turn) = turns::interleave(max, subjects, experiment.seed)
-            && !self.is_over()
-        {
-            let subject = &mut subjects[turn];
-            let Next::Measure(step) = search::next(max, subject.start, &subject.done) else { continue };
-            let step = Step { nudge: subject.nudge.clone(), round: subject.round, ..step };
-            let task = Task { cell: subject.cell, repetition: subject.round, step: Some(step.clone()) };
+    /// All searches to their end, a step of each in turn.
+    fn take_turns(&mut self, experiment: &Experiment, max: &Max, all: &mut [Search], before: &[Past]) {
+        all.iter_mut().for_each(|it| it.done = known(before, it));
+        while !self.is_over() {
+            let subjects: Vec<Subject<'_>> = all.iter().map(|it| it.subject(max)).collect();
+            let Some((turn, step)) = search::interleave(&subjects, experiment.seed) else { return };
+            let Search { cell, round, .. } = all[turn];
+            let task = Task { cell, repetition: round, step: Some(step.clone()) };
             let seen = self.trial(experiment, &task);
-            subject.done.push(seen.unwrap_or_else(|| unmeasured(step)));
+            all[turn].done.push(seen.unwrap_or_else(|| unmeasured(step)));
         }
+    }
+
+    /// Turns what is suspected, one after the other, each beside the cell as it is, until one is proved.
+    fn prove(&mut self, experiment: &Experiment, max: &Max, (cell, level): (usize, f64), before: &[Past]) {
+        let Some(suspects) = self.suspects(cell) else { return };
+        let turned = suspects.iter().filter_map(|it| Some((&it.limit, it.nudge.clone()?)));
+        for (number, (limit, nudge)) in turned.take(TURNED).enumerate() {
+            if self.is_over() {
+                return;
+            }
+            let round = experiment.repeat + number as u32;
+            let max = &setting::near(max, level);
+            let start = max.from.unwrap_or(level);
+            let pair = [None, Some(nudge.clone())];
+            let mut pair = pair.map(|nudge| Search { cell, nudge, round, start, done: Vec::new() });
+            self.take_turns(experiment, max, &mut pair, before);
+            let [base, changed] = &pair;
+            let seed = experiment.seed;
+            let proof = search::proof(limit.clone(), &nudge, &base.done, &changed.done, max, seed);
+            if proof.verdict == Proven::Limits {
+                return;
+            }
+        }
+    }
+
+    /// What may be the cause of a cell's maximum; kept with the run, which is asked for it first.
+    fn suspects(&mut self, cell: usize) -> Option<Vec<Suspect>> {
+        self.writer.settle();
+        let (suspects, known) = account::suspected(self.writer.path(), cell).ok()?;
+        if !known {
+            let suspected = Suspected { cell, suspects: suspects.clone() };
+            let text = serde_json::to_string(&suspected).expect("plain data");
+            self.writer.note(Note { trial: None, subject: SUSPECTS.to_owned(), text });
+        }
+        Some(suspects)
+    }
+}
+
+impl Search {
+    fn subject<'a>(&'a self, max: &'a Max) -> Subject<'a> {
+        let Search { nudge, round, start, done, .. } = self;
+        Subject { max, start: *start, nudge: nudge.as_ref(), round: *round, done }
     }
 }
 
 /// What a run that is gone on with knows of a search.
-fn known(before: &[Past], subject: &Subject) -> Vec<Seen> {
-    let its = before.iter().filter(|it| it.cell == subject.cell && it.counts);
+fn known(before: &[Past], search: &Search) -> Vec<Seen> {
+    let its = before.iter().filter(|it| it.cell == search.cell && it.counts);
     let of = |it: &&Past| {
         it.step.as_ref().is_some_and(|it| {
-            it.round == subject.round
-                && it.nudge == subject.nudge
+            it.round == search.round
+                && it.nudge == search.nudge
                 && !matches!(it.stage, Stage::Confirm | Stage::Soak)
         })
     };
@@ -93,7 +141,6 @@ fn known(before: &[Past], subject: &Subject) -> Vec<Seen> {
 
 /// A step of which nothing was measured.
 fn unmeasured(step: Step) -> Seen {
-    use model::search::{Held, Hindered};
     let outcome = Held::Invalid { why: Hindered::Failed { why: String::new() } };
     Seen { step, outcome, delivered: model::PerSecond(0.0), p99: None, mean: None }
 }
@@ -119,7 +166,7 @@ pub fn held(find: &Find, setup: &Setup, answer: Option<&Answer>) -> Option<Step>
     let step = |level: f64, stage, window, scale| Step { scale, level, stage, window, nudge: None, round: 0 };
     let scale = if setup.load.model.is_open() { Scale::Rate } else { Scale::Clients };
     match find {
-        Find::Confirm(it) => Some(step(level(&it.level)?, Stage::Confirm, it.ramp + it.hold, scale)),
+        Find::Confirm(it) => Some(step(level(&it.level)?, Stage::Confirm, it.hold, scale)),
         Find::Soak(it) => Some(step(level(&it.level)?, Stage::Soak, it.lasting, scale)),
         Find::Once | Find::Max(_) | Find::Sweep(_) => None,
     }

@@ -44,6 +44,17 @@ pub enum Seen<'a> {
     Events(&'a [LogEvent]),
 }
 
+/// Seconds that are kept at most: hours of them are more than a judgement needs, and than there is room for.
+const KEPT: usize = 3600;
+
+/// Behind the others; the oldest goes when there are too many.
+pub fn keep(kept: &mut Vec<Second>, it: Second) {
+    if kept.len() == KEPT {
+        kept.remove(0);
+    }
+    kept.push(it);
+}
+
 /// One trial's eyes.
 pub struct Eyes<'a> {
     observations: Receiver<Observation>,
@@ -148,7 +159,7 @@ impl<'a> Eyes<'a> {
             }
         }
         if let Some(kept) = &mut self.kept {
-            kept.push(Second::from(&tick));
+            keep(kept, Second::from(&tick));
         }
         let (writer, trial) = self.store;
         writer.tick(trial, Box::new(tick));
