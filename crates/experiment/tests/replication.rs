@@ -107,11 +107,6 @@ fn faults() {
     check("{ at: 20s, switchover: postgres-3 }", Deed::Switchover { to: Some(node("postgres-3")) }, at);
     check("{ at: 20s, cut_off: etcd, for: 5s }", Deed::CutOff { whom: Whom::Etcd, lasting: five }, at);
     check("{ at: 20s, withhold: primary, for: 5s }", Deed::Withhold { lasting: five }, at);
-    check(
-        "{ at: 20s, fill_disk: primary, for: 5s }",
-        Deed::FillDisk { whom: Whom::Primary, lasting: five },
-        at,
-    );
     let after = |event, ms| When::After(event, Nanos::from_millis(ms));
     let kill = Deed::Kill { whom: Whom::Primary, part: Part::Node };
     check("{ after: promoted, kill: primary }", kill.clone(), after(Event::Promoted, 0));

@@ -13,9 +13,11 @@ mod real_server {
     mod embedded;
     mod ends;
     mod ends_proof;
+    mod faults;
     mod limits;
+    mod patroni;
     mod plans;
-    mod replicas;
+    pub mod replicas;
     mod restore;
     mod sampler;
     mod scratch;

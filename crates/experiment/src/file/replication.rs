@@ -98,8 +98,6 @@ pub struct Fault {
     pub cut_off: Option<Word>,
     /// The log of the `primary` is sent to no replica.
     pub withhold: Option<Word>,
-    /// The disk of its log has no room.
-    pub fill_disk: Option<Word>,
     /// How long it lasts.
     #[serde(rename = "for")]
     pub lasting: Option<Duration>,

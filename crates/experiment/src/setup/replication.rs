@@ -141,7 +141,6 @@ impl Maker<'_> {
             ("switchover", &it.switchover),
             ("cut_off", &it.cut_off),
             ("withhold", &it.withhold),
-            ("fill_disk", &it.fill_disk),
         ];
         let there: Vec<(&str, &Word)> = deeds.iter().filter_map(|it| Some((it.0, it.1.as_ref()?))).collect();
         let &[(deed, whom)] = there.as_slice() else {
@@ -152,7 +151,7 @@ impl Maker<'_> {
             self.tell(path, found, "write one of them, as in `{ at: 20s, kill: primary }`");
             return None;
         };
-        let lasts = ["pause", "cut_off", "withhold", "fill_disk"].contains(&deed);
+        let lasts = ["pause", "cut_off", "withhold"].contains(&deed);
         match it.lasting {
             None if lasts => {
                 self.tell(
@@ -214,8 +213,7 @@ impl Maker<'_> {
             "restart" => Deed::Restart { whom: someone() },
             "switchover" => Deed::Switchover { to: whom },
             "cut_off" => Deed::CutOff { whom: someone(), lasting },
-            "withhold" => Deed::Withhold { lasting },
-            _ => Deed::FillDisk { whom: someone(), lasting },
+            _ => Deed::Withhold { lasting },
         };
         Some(Fault { when, deed })
     }

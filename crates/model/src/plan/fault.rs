@@ -46,8 +46,6 @@ pub enum Deed {
     CutOff { whom: Whom, lasting: Nanos },
     /// The primary's log is sent to no replica: what is acknowledged by the primary alone exists there only.
     Withhold { lasting: Nanos },
-    /// The disk of its log has no room.
-    FillDisk { whom: Whom, lasting: Nanos },
 }
 
 /// Who is meant, at the moment when it happens.

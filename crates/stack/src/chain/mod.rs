@@ -6,8 +6,10 @@
 mod attach;
 mod cache;
 mod console;
+mod faults;
 mod guard;
 mod hop;
+mod patroni;
 mod problem;
 mod promote;
 mod replicas;
@@ -15,6 +17,7 @@ mod service;
 mod start;
 
 pub use attach::{Place, place};
+pub use faults::{Inflicted, Wound};
 pub use problem::Problem;
 pub use promote::{Promotion, Rejoined};
 pub use replicas::Seen;
@@ -28,6 +31,7 @@ use crate::supervisor::{Answer, End, Failure, Launch, NodeId, Sig, Supervisor, f
 use crate::tls_files::TlsFiles;
 use model::plan::{Entrance, Kind, Node, Replication, Stack};
 use model::summary::Hop;
+use patroni::Managers;
 use replicas::Replicas;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use start::Found;
@@ -52,6 +56,8 @@ pub struct Chain {
     resting: Option<Box<Postgres>>,
     /// What was asked for last.
     wanted: Option<Replication>,
+    /// The programs that this takes.
+    managers: Option<Managers>,
     /// Those of the PostgreSQL at the end, once they are there.
     replicas: Option<Replicas>,
 }
@@ -146,6 +152,7 @@ impl Chain {
             ports,
             resting: None,
             wanted: None,
+            managers: None,
             replicas: None,
         };
         match chain.become_(supervisor, stack, programs, tell) {
@@ -164,6 +171,7 @@ impl Chain {
         programs: &Programs,
         tell: &mut dyn FnMut(Step<'_>),
     ) -> Result<(), Problem> {
+        Managers::of(stack.replication.as_ref(), programs)?;
         spread(&stack.nodes).iter().try_for_each(|it| Found::of(it, programs, tell).map(drop))
     }
 
@@ -185,6 +193,7 @@ impl Chain {
         for node in &nodes {
             found.push((node.clone(), Found::of(node, programs, tell)?));
         }
+        let managers = Managers::of(stack.replication.as_ref(), programs)?;
         self.waiting.clear();
         let alone = |it: &Option<Replication>| it.as_ref().map(Replication::alone);
         let as_ready = alone(&self.wanted) == alone(&stack.replication);
@@ -210,6 +219,7 @@ impl Chain {
             same = same.min(1);
         }
         self.wanted.clone_from(&stack.replication);
+        self.managers = managers;
         while self.nodes.len() > same {
             let keep = self.nodes.len() == 1 && found.last().is_some_and(|it| self.nodes[0].can_become(it));
             self.stop_first(supervisor, tell, keep)?;
@@ -330,7 +340,8 @@ impl Chain {
 
     /// Kills a node as a crash would; returns when it has ended. What is attached is not ours to kill.
     pub fn kill(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<End, Failure> {
-        let (_, id) = self.ours(name)?;
+        let id = self.ours(name)?;
+        self.disturb(name);
         supervisor.signal(id, Sig::Kill)?;
         // Nothing is left to be stopped; this waits for the end.
         supervisor.stop(id)
@@ -339,27 +350,28 @@ impl Chain {
     /// Starts a node again at its address, after it has been stopped in its own way if it still runs; returns when it
     /// serves.
     pub fn restart(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<(), Failure> {
-        let (at, id) = self.ours(name)?;
-        if let Kept::Postgres(postgres) = &mut self.nodes[at].kept {
+        let id = self.ours(name)?;
+        if let Some(at) = self.servers().iter().position(|it| it.plan.name == name) {
+            let postgres = self.postgres_at(at);
             postgres.restart(supervisor)?;
-            self.nodes[at].node = Some(postgres.node);
+            self.server_mut(at).node = Some(self.postgres_at(at).node);
             return Ok(());
         }
         if supervisor.ended(id).is_none() {
             supervisor.stop(id)?;
         }
-        let node = &mut self.nodes[at];
+        let node = self.nodes.iter_mut().find(|it| it.plan.name == name).expect("it was found");
         let Kept::Program { launch, .. } = &node.kept else { unreachable!("attached nodes have no number") };
         remove_socket(&node.entrance.address);
         node.node = Some(supervisor.launch(Launch::clone(launch))?);
         console::await_service(supervisor, node)
     }
 
-    /// Where a node of ours stands, and its number.
-    fn ours(&self, name: &str) -> Result<(usize, NodeId), Failure> {
-        let found = self.nodes.iter().position(|it| it.plan.name == name);
-        let id = found.and_then(|at| Some((at, self.nodes[at].node?)));
-        id.ok_or_else(|| Failure::new(name, "be found", "no node of ours has this name".to_owned()))
+    /// The number of a node of ours.
+    fn ours(&self, name: &str) -> Result<NodeId, Failure> {
+        let mut all = self.nodes.iter().chain(self.replicas.iter().flat_map(|it| &it.nodes));
+        let found = all.find(|it| it.plan.name == name).and_then(|it| it.node);
+        found.ok_or_else(|| Failure::new(name, "be found", "no node of ours has this name".to_owned()))
     }
 
     fn put_in_front(

@@ -3,6 +3,7 @@
 use super::replicas::Seen;
 use super::{Chain, PATIENCE, Running, failed};
 use crate::ask::Target;
+use crate::component::postgres::Postgres;
 use crate::replication::{Chosen, State, choose};
 use crate::supervisor::{Answer, Failure, Sig, Supervisor};
 use model::plan::{Choice, Manager, Promoter, Sync};
@@ -71,6 +72,9 @@ impl Chain {
         supervisor: &mut Supervisor,
         to: Option<&str>,
     ) -> Result<Promotion, Failure> {
+        if self.is_managed() {
+            return self.switch_patroni(supervisor, to);
+        }
         let (_, sync) = self.promoter()?;
         let began = Instant::now();
         let from = self.primary_index();
@@ -106,6 +110,9 @@ impl Chain {
         let at =
             at.ok_or_else(|| failed(name, "rejoin", &"no server with this name has been the primary"))?;
         self.postgres_at(at).stop(supervisor)?;
+        if self.is_managed() {
+            return self.rejoin_by_patroni(supervisor, at, began);
+        }
         self.point(supervisor, at)?;
         // The source of a rewind is known by its last checkpoint, which is of the old history until the next.
         let target = self.target_at(primary);
@@ -178,6 +185,30 @@ impl Chain {
         let node = own.node;
         self.server_mut(at).node = Some(node);
         self.await_followers(supervisor, self.primary_index())
+    }
+
+    /// Patroni rewinds its server itself, or copies it anew.
+    fn rejoin_by_patroni(
+        &mut self,
+        supervisor: &mut Supervisor,
+        at: usize,
+        began: Instant,
+    ) -> Result<Rejoined, Failure> {
+        let own = self.postgres_at(at);
+        let made =
+            |it: &Postgres| std::fs::metadata(it.data.join("PG_VERSION")).and_then(|it| it.created()).ok();
+        let before = made(own);
+        own.begin(supervisor)?;
+        let node = own.node;
+        self.server_mut(at).node = Some(node);
+        self.await_followers(supervisor, self.primary_index())?;
+        let rewound = before.is_some() && made(self.postgres_at(at)) == before;
+        let node = self.server_mut(at).plan.name.clone();
+        Ok(Rejoined { node, rewound, took: began.elapsed() })
+    }
+
+    fn is_managed(&self) -> bool {
+        self.replication().is_some_and(|it| matches!(it.manager, Manager::Patroni(_)))
     }
 
     fn target_at(&mut self, at: usize) -> Target {

@@ -3,6 +3,7 @@
 //! The chain's own PostgreSQL is the first; the others are copies of it, made while it serves, and follow it. Who is the
 //! primary may change: see [`super::promote`].
 
+use super::patroni::{Keys, end_keys, take_back};
 use super::start::running;
 use super::{Chain, Kept, PATIENCE, Problem, Running, Step, failed};
 use crate::ask::{Address, Target};
@@ -11,7 +12,7 @@ use crate::component::{Servers, User};
 use crate::replication::health::Health;
 use crate::replication::{State, Upstream, conninfo, standby_names, state};
 use crate::supervisor::{Answer, Failure, Supervisor};
-use model::plan::{Kind, Node, Replication};
+use model::plan::{Kind, Manager, Node, Replication};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -23,14 +24,24 @@ pub(super) struct Replicas {
     /// In the order of their names.
     pub nodes: Vec<Running>,
     /// Of all servers, the chain's own first.
-    pub health: Vec<Health>,
+    pub doctors: Vec<Doctor>,
+    /// What Patroni keeps its keys in; nothing where we promote.
+    pub keys: Keys,
     /// Who takes writes, as far as we know: 0 is the chain's own, 1 the first of `nodes`.
     pub primary: usize,
     /// Something was done to them: roles have changed, or one was killed.
     pub disturbed: bool,
     /// Who replicates, and the file with the password.
-    user: User,
+    pub user: User,
     passwords: PathBuf,
+}
+
+/// Who tells whether a server is the primary.
+#[derive(Debug)]
+pub(super) enum Doctor {
+    Ours(Health),
+    /// Where it answers.
+    Patroni(SocketAddr),
 }
 
 /// One server, and what it said of itself; `None` where it did not answer.
@@ -80,6 +91,16 @@ impl Chain {
         })
     }
 
+    /// Those of nodes with networks of their own.
+    pub(super) fn addresses(&self) -> Vec<Ipv4Addr> {
+        let of = |it: &Running| match &it.kept {
+            Kept::Postgres(it) => it.own_address(),
+            _ => None,
+        };
+        let keys = self.replicas.iter().flat_map(|it| it.keys.addresses());
+        self.servers().into_iter().filter_map(of).chain(keys).collect()
+    }
+
     pub(super) fn primary_index(&self) -> usize {
         self.replicas.as_ref().map_or(0, |it| it.primary)
     }
@@ -96,6 +117,14 @@ impl Chain {
         match &mut self.server_mut(at).kept {
             Kept::Postgres(it) => it,
             _ => unreachable!("servers are ours"),
+        }
+    }
+
+    /// Takes note that something was done to a node: if it is a server, the replicas are not what they were.
+    pub(super) fn disturb(&mut self, name: &str) {
+        let is_server = self.servers().iter().any(|it| it.plan.name == name);
+        if let Some(it) = self.replicas.as_mut().filter(|_| is_server) {
+            it.disturbed = true;
         }
     }
 
@@ -131,13 +160,15 @@ impl Chain {
         let name = "replicas.pgpass";
         super::start::write(supervisor, name, &line).map_err(|it| failed(name, "be written", &it))?;
         let passwords = supervisor.directory().join(name);
-        let health = Vec::new();
-        let mut made =
-            Replicas { plan, nodes: Vec::new(), health, primary: 0, disturbed: false, user, passwords };
-        // Before anything can fail, so that what was started is stopped by whoever takes us down.
-        let count = made.plan.replicas;
-        made.nodes.reserve(count as usize);
+        let count = plan.replicas;
+        let (nodes, doctors, keys) = (Vec::with_capacity(count as usize), Vec::new(), Keys::default());
+        let manager = plan.manager.clone();
+        // Kept before anything can fail, so that what was started is stopped by whoever takes us down.
+        let made = Replicas { plan, nodes, doctors, keys, primary: 0, disturbed: false, user, passwords };
         self.replicas = Some(made);
+        if let Manager::Patroni(plan) = manager {
+            return self.grow_by_patroni(supervisor, &plan, &first, tell);
+        }
         for number in 2..=count + 1 {
             self.start_replica(supervisor, &first, &format!("{}-{number}", first.name), tell)?;
         }
@@ -145,12 +176,12 @@ impl Chain {
         self.point_all(supervisor)?;
         self.await_followers(supervisor, 0)?;
         for at in 0..=count as usize {
-            let (name, target) = {
-                let it = self.server_mut(at);
-                (it.plan.name.clone(), it.admin.clone().expect("servers of ours have one"))
-            };
+            let it = self.server_mut(at);
+            let name = it.plan.name.clone();
+            // As clients reach it: one that is cut off is not well, though its socket answers.
+            let target = self.postgres_at(at).target_tcp();
             let health = Health::of(&name, &target).map_err(|it| failed(&name, "tell its health", &it))?;
-            self.replicas.as_mut().expect("they have just been made").health.push(health);
+            self.replicas.as_mut().expect("they have just been made").doctors.push(Doctor::Ours(health));
         }
         Ok(())
     }
@@ -168,6 +199,7 @@ impl Chain {
         let began = Instant::now();
         let mut settings = Settings { name: name.to_owned(), ..self.postgres_at(0).settings().clone() };
         settings.limits = node.limits.clone();
+        settings.address = self.address(supervisor, name)?;
         settings.more = self.lines_of(name, 0);
         let mut postgres = self.postgres_at(0).copy(supervisor, &settings)?;
         postgres.launch_somewhere(supervisor)?;
@@ -256,7 +288,7 @@ impl Chain {
         tell: &mut dyn FnMut(Step<'_>),
     ) -> Result<(), Failure> {
         let Some(replicas) = self.replicas.take() else { return Ok(()) };
-        drop(replicas.health);
+        drop(replicas.doctors);
         for node in replicas.nodes {
             tell(Step::Stopping(&node.plan));
             if let Some(id) = node.node.filter(|it| supervisor.ended(*it).is_none()) {
@@ -268,12 +300,17 @@ impl Chain {
                 let _ = std::fs::remove_dir_all(&it.data);
             }
         }
+        let managed = matches!(replicas.plan.manager, Manager::Patroni(_));
+        if managed && let Some(own) = self.nodes.last_mut() {
+            take_back(supervisor, own)?;
+        }
+        end_keys(supervisor, replicas.keys)?;
         let Some(Running { kept: Kept::Postgres(own), node, .. }) = self.nodes.last_mut() else {
             return Ok(());
         };
         let lines = own.settings().more.iter().filter(|it| !OURS.contains(&it.0.as_str())).cloned().collect();
         let follows = own.data.join("standby.signal").exists();
-        if replicas.disturbed && (follows || supervisor.ended(own.node).is_some()) {
+        if managed || replicas.disturbed && (follows || supervisor.ended(own.node).is_some()) {
             own.stop(supervisor)?;
             own.stand_alone();
             own.adjust(supervisor, lines)?;
@@ -289,7 +326,7 @@ impl Chain {
         let replicas = self.replicas.as_ref()?;
         let doors = self.servers().into_iter().map(super::service::door);
         Some(Servers {
-            doors: doors.zip(&replicas.health).map(|(door, it)| (door, it.address())).collect(),
+            doors: doors.zip(&replicas.doctors).map(|(door, it)| (door, it.address())).collect(),
             read_only: SocketAddr::from((Ipv4Addr::LOCALHOST, read_only)),
             shutdown_sessions: replicas.plan.shutdown_sessions,
         })
@@ -303,4 +340,13 @@ impl Chain {
 }
 
 /// The settings that follow from the roles.
-const OURS: [&str; 2] = ["primary_conninfo", "synchronous_standby_names"];
+pub(super) const OURS: [&str; 2] = ["primary_conninfo", "synchronous_standby_names"];
+
+impl Doctor {
+    fn address(&self) -> SocketAddr {
+        match self {
+            Doctor::Ours(it) => it.address(),
+            Doctor::Patroni(it) => *it,
+        }
+    }
+}

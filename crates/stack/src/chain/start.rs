@@ -106,8 +106,8 @@ impl Chain {
             tls: tls.cloned(),
             limits: node.limits.clone(),
             apart: self.wanted.is_some(),
+            address: self.address(supervisor, &node.name)?,
             ports: self.ports,
-            ..Settings::default()
         };
         let postgres = match self.resting.take() {
             Some(mut postgres) => {
@@ -126,6 +126,16 @@ impl Chain {
             }
         };
         running(&self.users, supervisor, node, postgres, self.tls.as_ref())
+    }
+
+    /// Where a server is to listen: in a network of its own, if it is to be cut off.
+    pub(super) fn address(&self, supervisor: &mut Supervisor, name: &str) -> Result<Ipv4Addr, Failure> {
+        if !self.wanted.as_ref().is_some_and(|it| it.apart) {
+            return Ok(Ipv4Addr::LOCALHOST);
+        }
+        let taken: Vec<Ipv4Addr> = self.addresses();
+        let free = supervisor.addresses().and_then(|mut it| it.find(|it| !taken.contains(it)));
+        free.ok_or_else(|| failed(name, "have a network of its own", &"all of 198.18.0.0/16 is taken"))
     }
 
     /// The application's user and database.

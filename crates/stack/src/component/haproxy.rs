@@ -102,7 +102,7 @@ fn before_servers(
     }
     let behind = |path: &str| {
         let mut lines = format!(
-            "    option httpchk\n    http-check send meth GET uri {path} ver HTTP/1.1 hdr Host localhost\n    \
+            "    option httpchk\n    http-check send meth OPTIONS uri {path} ver HTTP/1.1 hdr Host localhost\n    \
              http-check expect status 200\n"
         );
         for (door, health) in &servers.doors {

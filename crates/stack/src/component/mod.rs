@@ -3,8 +3,10 @@
 //! Each is a file here and a line in [`ALL`]. A component is pure: it is told what is wanted and answers which files and
 //! which arguments its program needs; [`crate::chain`] writes, starts and asks.
 
+pub mod etcd;
 pub mod haproxy;
 pub mod odyssey;
+pub mod patroni;
 pub mod pgbouncer;
 pub mod postgres;
 pub mod program;
@@ -92,7 +94,7 @@ pub struct Copies<'a> {
 /// PostgreSQL servers with the same rows, of which one is the primary.
 #[derive(Clone, Debug)]
 pub struct Servers<'a> {
-    /// Each with the place that tells whether it is the primary, `GET /primary`, or a replica, `GET /replica`.
+    /// Each with the place that tells by its status whether it is the primary, at `/primary`, or a replica, at `/replica`.
     pub doors: Vec<(Door<'a>, SocketAddr)>,
     /// Where clients of the replicas are to be waited for.
     pub read_only: SocketAddr,

@@ -8,6 +8,7 @@ use crate::supervisor::{Answer, End, Failure, Launch, NodeId, Sig, Step, Supervi
 use crate::tls_files::TlsFiles;
 use model::plan::{Entrance, Kind, Limits};
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub struct Postgres {
     pub sockets: PathBuf,
     password: Secret,
     settings: Settings,
+    /// Who starts and stops the server in our place: Patroni.
+    pub manager: Option<Box<Launch>>,
     /// The first process that served this data: no other data of this supervisor has the same.
     pub cluster: NodeId,
 }
@@ -66,7 +69,7 @@ impl Default for Settings {
 }
 
 /// The superuser, and the database that is there from the start.
-const NAME: &str = "postgres";
+pub(crate) const NAME: &str = "postgres";
 /// In its data: whether it follows another server.
 const STANDBY: &str = "standby.signal";
 /// Slow disks take their time to write an empty cluster of 40 MB.
@@ -93,7 +96,7 @@ impl Postgres {
     }
 
     /// One that does not run, and has no data.
-    fn new(
+    pub fn new(
         supervisor: &Supervisor,
         installation: &Installation,
         settings: &Settings,
@@ -107,6 +110,7 @@ impl Postgres {
             sockets: supervisor.home(),
             password,
             settings: settings.clone(),
+            manager: None,
             cluster: NodeId(0),
         }
     }
@@ -296,7 +300,12 @@ impl Postgres {
                 .arg(&self.data);
         let result = supervisor.run(launch, PATIENCE);
         std::fs::remove_file(&password).map_err(attempt)?;
-        result
+        result?;
+        // Beyond loopback, those that it shares a network with: none but the nodes of this stack.
+        let path = self.data.join("pg_hba.conf");
+        let more = "host all all samenet scram-sha-256\nhost replication all samenet scram-sha-256\n";
+        let opened = std::fs::OpenOptions::new().append(true).open(path);
+        opened.and_then(|mut it| it.write_all(more.as_bytes())).map_err(attempt)
     }
 
     fn configure(&self, supervisor: &Supervisor) -> Result<(), Failure> {
@@ -309,6 +318,22 @@ impl Postgres {
     }
 
     fn launch(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+        self.begin(supervisor)?;
+        self.await_ready(supervisor)
+    }
+
+    /// Returns when it answers queries.
+    pub fn await_ready(&self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+        let target = self.target();
+        supervisor.await_ready(self.node, PATIENCE, || ready(&target))
+    }
+
+    /// Starts it, or whoever manages it, and does not wait.
+    pub fn begin(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+        if let Some(it) = &self.manager {
+            self.node = supervisor.launch(Launch::clone(it))?;
+            return Ok(());
+        }
         let config = supervisor.directory().join(file(self.name()));
         let mut launch = Launch::new(self.name(), self.program("postgres"), &supervisor.home())
             .as_user(supervisor.user())
@@ -322,9 +347,19 @@ impl Postgres {
         launch.stop = stop();
         launch.orphaned = Sig::Quit;
         launch.apart = self.settings.apart;
+        launch.address = self.own_address();
         self.node = supervisor.launch(launch)?;
-        let target = self.target();
-        supervisor.await_ready(self.node, PATIENCE, || ready(&target))
+        Ok(())
+    }
+
+    /// Where its own network has it, if it has one.
+    pub fn own_address(&self) -> Option<Ipv4Addr> {
+        Some(self.settings.address).filter(|it| !it.is_loopback())
+    }
+
+    /// What its configuration says, its own lines among it.
+    pub fn lines(&self) -> Vec<(String, String)> {
+        lines(&self.settings, memory())
     }
 
     fn program(&self, name: &str) -> PathBuf {
@@ -419,8 +454,8 @@ pub(crate) fn ready(target: &Target) -> Answer<()> {
     }
 }
 
-/// `postgresql.conf`. `memory` is the machine's, in bytes.
-fn configuration(settings: &Settings, memory: u64) -> String {
+/// Names and values; `memory` is the machine's, in bytes.
+fn lines(settings: &Settings, memory: u64) -> Vec<(String, String)> {
     // A quarter of the memory, as the manual advises, but no more than a throw-away server should take.
     let shared_buffers = (memory / 4 / MIB).clamp(16, 512);
     let mut ours = vec![
@@ -445,8 +480,14 @@ fn configuration(settings: &Settings, memory: u64) -> String {
         ours.push(("ssl_cert_file", tls.certificate.display().to_string()));
         ours.push(("ssl_key_file", tls.key.display().to_string()));
     }
+    let all = with_settings(ours, &settings.more).into_iter();
+    all.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// `postgresql.conf`. `memory` is the machine's, in bytes.
+fn configuration(settings: &Settings, memory: u64) -> String {
     let mut text = String::from("# Written by pgdyno; ends with the server.\n");
-    for (name, value) in with_settings(ours, &settings.more) {
+    for (name, value) in lines(settings, memory) {
         writeln!(text, "{name} = '{}'", value.replace('\'', "''")).expect("strings grow");
     }
     text

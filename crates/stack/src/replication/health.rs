@@ -1,6 +1,6 @@
 //! Is a server the primary, or a replica? Told by HTTP, as Patroni tells it, to whoever balances.
 //!
-//! `GET /primary` is answered by 200 where writes are taken, `/replica` where they are not; by 503 otherwise, also where
+//! `/primary` is answered by 200 where writes are taken, `/replica` where they are not; by 503 otherwise, also where
 //! the server does not answer. A thread for each server: one that hangs holds no other up.
 
 use crate::ask::{Connection, Target};

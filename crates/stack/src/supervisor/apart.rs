@@ -5,7 +5,7 @@
 //! there goes as well.
 
 use super::keeper::parents;
-use super::launch::Sig;
+use super::launch::{Sig, User};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
@@ -59,6 +59,24 @@ impl Drop for Away {
             let back = move_into_link_name_space(space.as_fd(), Some(*kind));
             assert!(back.is_ok(), "who may leave a namespace may come back: {back:?}");
         }
+    }
+}
+
+/// Called between fork and exec as the first process of a namespace: gives it a `/proc` that shows its own processes, which
+/// Patroni looks for there, and becomes its user.
+///
+/// # Safety
+/// Makes system calls only; nothing else may be done between fork and exec.
+pub(super) unsafe fn furnish(user: Option<&User>) -> io::Result<()> {
+    let plain = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount(c"proc", c"/proc", c"proc", plain, None)?;
+    let Some(user) = user else { return Ok(()) };
+    let done = |it: libc::c_int| if it == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
+    // SAFETY: plain system calls of a process with one thread.
+    unsafe {
+        done(libc::setgroups(0, std::ptr::null()))?;
+        done(libc::setgid(user.gid))?;
+        done(libc::setuid(user.uid))
     }
 }
 

@@ -8,6 +8,7 @@
 
 use super::apart::{self, Away, Space};
 use super::launch::{Launch, Sig, User};
+use super::network::{self, Hub, Port};
 use super::protocol::{End, NodeId, Order, Word};
 use crate::limits::groups::{self, Groups};
 use crate::limits::{Group, Limit, NotApplied, Why, processors};
@@ -48,7 +49,8 @@ pub fn main() -> std::process::ExitCode {
     if rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_err() {
         return std::process::ExitCode::FAILURE;
     }
-    let mut keeper = Keeper { socket, nodes: Vec::new(), run: None, groups: None, generator: None };
+    let mut keeper =
+        Keeper { socket, nodes: Vec::new(), run: None, groups: None, generator: None, hub: None };
     keeper.obey();
     keeper.clear_away();
     std::process::ExitCode::SUCCESS
@@ -61,6 +63,8 @@ struct Keeper {
     run: Option<Run>,
     groups: Option<Groups>,
     generator: Option<Generator>,
+    /// What connects nodes with networks of their own.
+    hub: Option<Hub>,
 }
 
 /// The supervisor's process, limited by us.
@@ -78,6 +82,8 @@ struct Node {
     launch: Launch,
     /// Of a node that is apart.
     world: Option<World>,
+    /// Of a node with a network of its own.
+    port: Option<Port>,
 }
 
 /// Processes of which `Node::pid` is the first.
@@ -133,7 +139,8 @@ impl Keeper {
             Order::Launch(id, launch) => {
                 let run = self.run.as_ref().ok_or("no run directory")?;
                 let groups = self.groups.as_mut().expect("made with the run directory");
-                let (node, group, not_applied) = Node::start(id, launch, &run.directory, groups)?;
+                let (node, group, not_applied) =
+                    Node::start(id, launch, &run.directory, groups, &mut self.hub)?;
                 let pid = number(node.pid);
                 let program = node.world.as_ref().map(|it| number(it.program.1));
                 self.nodes.push(node);
@@ -152,6 +159,13 @@ impl Keeper {
             Order::SignalOne(id, process, signal) => {
                 let node = self.nodes.iter().find(|it| it.id == id).ok_or("it has ended")?;
                 node.tell_one(process, signal).map_err(|it| it.to_string())?;
+                Ok(Word::Done)
+            }
+            Order::Link(id, up) => {
+                let node = self.nodes.iter().find(|it| it.id == id).ok_or("it has ended")?;
+                let port = node.port.as_ref().zip(self.hub.as_ref());
+                let (port, hub) = port.ok_or("it has no network of its own")?;
+                hub.link(port, up)?;
                 Ok(Word::Done)
             }
             Order::Stop(id) => {
@@ -337,6 +351,7 @@ impl Node {
         launch: Launch,
         run: &Path,
         groups: &mut Groups,
+        hub: &mut Option<Hub>,
     ) -> Result<(Node, Option<Group>, Vec<NotApplied>), String> {
         let log = run.join("log").join(format!("{}.log", launch.name));
         let open = || OpenOptions::new().create(true).append(true).mode(0o600).open(&log);
@@ -357,7 +372,21 @@ impl Node {
             .stdout(stdout)
             .stderr(stderr)
             .process_group(0);
-        if let Some(user) = &launch.user {
+        let (mut net, mut port) = (None, None);
+        if let Some(address) = launch.address {
+            if hub.is_none() {
+                *hub = Some(Hub::new(address.octets()[2])?);
+            }
+            let hub = hub.as_mut().expect("it has just been made");
+            net = Some(network::leave().map_err(|it| format!("a network of its own: {it}"))?);
+            port = Some(hub.connect(address)?);
+        }
+        // Where we may not, it shares ours.
+        let away = if launch.apart { Away::go().ok() } else { None };
+        let first = away.is_some();
+        // Whoever is first in a world mounts its `/proc`, which takes root.
+        let user = launch.user.clone().filter(|_| first);
+        if let Some(user) = launch.user.as_ref().filter(|_| !first) {
             // The standard library drops the supplementary groups too.
             command.uid(user.uid).gid(user.gid);
         }
@@ -367,14 +396,15 @@ impl Node {
         // A handle of ours becomes readable when we end, whatever world it is looked at from.
         let keeper = pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         let keeper = keeper.map_err(|it| format!("pidfd_open: {it}"))?;
-        // Where we may not, it shares ours.
-        let away = if launch.apart { Away::go().ok() } else { None };
-        let first = away.is_some();
         // Killed, the first process takes the others along; other signals would not reach them.
         let orphaned = if first { Sig::Kill } else { launch.orphaned }.into();
         // SAFETY: between fork and exec only system calls without allocation or locks are made.
         unsafe {
             command.pre_exec(move || {
+                if first {
+                    apart::furnish(user.as_ref())?;
+                }
+                // A change of user would have forgotten it.
                 rustix::process::set_parent_process_death_signal(Some(orphaned))?;
                 inside.enter();
                 // The keeper may have died before the first line.
@@ -386,7 +416,7 @@ impl Node {
             });
         }
         let child = command.spawn().map_err(|it| format!("{}: {it}", Path::new(program).display()));
-        drop(away);
+        drop((away, net));
         let pid = Pid::from_child(&child?);
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|it| {
             let _ = kill_process(pid, Sig::Kill.into());
@@ -398,7 +428,7 @@ impl Node {
         let entrance = Arc::into_inner(entrance).expect("the command is gone");
         let (group, mut not_applied) = entrance.result();
         not_applied.extend(elsewhere(pid, &launch.limits.cpus, &not_applied));
-        Ok((Node { id, pid, pidfd, launch, world }, group, not_applied))
+        Ok((Node { id, pid, pidfd, launch, world, port }, group, not_applied))
     }
 
     /// To the node's own process; see [`Order::Signal`].

@@ -3,6 +3,7 @@
 use model::plan::Limits;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wire::pg::Secret;
@@ -32,6 +33,9 @@ pub struct Launch {
     /// Whether its processes are a world of their own, where we may make one: they end together, are paused together, and
     /// polite signals go to the program. Told by `Supervisor::is_apart`.
     pub apart: bool,
+    /// Of one that is apart: its address in a network that only such nodes and this machine share; see
+    /// `Supervisor::addresses`. The machine's own network when `None`.
+    pub address: Option<Ipv4Addr>,
 }
 
 /// One attempt to stop a process.
@@ -75,6 +79,7 @@ impl Launch {
             orphaned: Sig::Kill,
             limits: Limits::default(),
             apart: false,
+            address: None,
         }
     }
 

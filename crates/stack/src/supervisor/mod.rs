@@ -3,6 +3,7 @@
 mod apart;
 pub mod keeper;
 mod launch;
+mod network;
 mod protocol;
 
 pub use launch::{Launch, Sig, Step, User};
@@ -36,6 +37,8 @@ pub struct Supervisor {
     names: Vec<String>,
     started: HashMap<NodeId, Started>,
     ended: HashMap<NodeId, End>,
+    /// The number of the nodes' network, once they have one.
+    network: Option<u8>,
 }
 
 /// What the keeper told of a process that it started.
@@ -115,6 +118,7 @@ impl Supervisor {
             names: Vec::new(),
             started: HashMap::new(),
             ended: HashMap::new(),
+            network: None,
         };
         match supervisor.order(&Order::Open { base, owner: user, cgroups }) {
             Ok(Word::Opened(directory)) => supervisor.directory = directory,
@@ -264,6 +268,20 @@ impl Supervisor {
             Ok(word) => Err(failure(format!("the keeper answered {word:?}"))),
             Err(why) => Err(failure(why)),
         }
+    }
+
+    /// Cuts a node with a network of its own off from everything, or mends that.
+    pub fn link(&mut self, id: NodeId, up: bool) -> Result<(), Failure> {
+        let done = self.order(&Order::Link(id, up));
+        let attempt = if up { "be connected again" } else { "be cut off" };
+        done.map(drop).map_err(|why| self.failure(id, attempt, why))
+    }
+
+    /// Addresses for nodes with networks of their own, without end; none where all such networks are taken.
+    pub fn addresses(&mut self) -> Option<impl Iterator<Item = Ipv4Addr> + use<>> {
+        let network = self.network.or_else(network::free_network)?;
+        self.network = Some(network);
+        Some((10..=254).cycle().map(move |host| network::address(network, host)))
     }
 
     /// To the node's own process. SIGKILL, SIGSTOP and SIGCONT reach all processes of a node that is apart.

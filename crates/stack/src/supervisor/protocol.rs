@@ -30,6 +30,8 @@ pub(super) enum Order {
     Signal(NodeId, Sig),
     /// To this process, if it is the node's.
     SignalOne(NodeId, u32, Sig),
+    /// Cut its network off, or mend it.
+    Link(NodeId, bool),
     /// Stop it in its own way; answered when it has ended.
     Stop(NodeId),
 }

@@ -112,6 +112,10 @@ fn stand_ins(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervis
         shell("deaf", "trap '' TERM INT HUP; : >deaf; while :; do sleep 1000; done", &Limits::default());
     say("deaf");
     shell("plain", "exec sleep 1000", &Limits::default());
+    // A world of its own, where we may make one.
+    let mut apart = Launch::new("apart", "/bin/sh", &home).args(["-c", forks]).as_user(user.as_ref());
+    apart.apart = true;
+    supervisor.launch(apart).unwrap();
     say("launched");
     let mark = supervisor.home().join("deaf");
     let ask = || if mark.exists() { Answer::Ready(()) } else { Answer::NotYet("not deaf".to_owned()) };

@@ -9,7 +9,7 @@ use stack::supervisor::Answer;
 use std::time::Instant;
 
 /// A stack whose PostgreSQL has two replicas.
-fn replicated(before: &[Node], sync: Sync, promoter: Promoter) -> Stack {
+pub fn replicated(before: &[Node], sync: Sync, promoter: Promoter) -> Stack {
     let nodes = [before, &[postgres(Entrance::Tcp)]].concat();
     let manager = Manager::Ours(promoter);
     Stack { replication: Some(Replication { manager, ..Replication::of(2, sync) }), ..stack(&nodes) }
@@ -17,24 +17,25 @@ fn replicated(before: &[Node], sync: Sync, promoter: Promoter) -> Stack {
 
 impl Stand {
     /// How to reach a server as its superuser.
-    fn admin(&self, name: &str) -> Target {
+    pub fn admin(&self, name: &str) -> Target {
         let servers = self.chain.servers();
         servers.iter().find(|it| it.plan.name == name).unwrap().admin.clone().unwrap()
-    }
-
-    /// Asks until the answer is the expected one.
-    fn comes_to(&mut self, target: &Target, sql: &str, expected: &str) {
-        let node = self.chain.servers()[1].node.unwrap();
-        let answer = || match ask(target, sql) {
-            it if it == expected => Answer::Ready(()),
-            it => Answer::NotYet(it),
-        };
-        self.supervisor.await_ready(node, PATIENCE, answer).unwrap_or_else(|it| panic!("{sql}: {it}"));
     }
 
     fn fail_over(&mut self) -> Promotion {
         self.chain.fail_over(&mut self.supervisor).unwrap_or_else(|it| panic!("{it}"))
     }
+}
+
+/// Asks until the answer is the expected one.
+pub fn comes_to(stand: &mut Stand, target: &Target, sql: &str, expected: &str) {
+    let Stand { chain, supervisor } = stand;
+    let runs = chain.servers().iter().filter_map(|it| it.node).find(|it| supervisor.ended(*it).is_none());
+    let answer = || match ask(target, sql) {
+        it if it == expected => Answer::Ready(()),
+        it => Answer::NotYet(it),
+    };
+    supervisor.await_ready(runs.unwrap(), PATIENCE, answer).unwrap_or_else(|it| panic!("{sql}: {it}"));
 }
 
 #[test]
@@ -53,9 +54,9 @@ fn a_primary_dies_and_writes_go_on() {
     let entry = stand.chain.entry().clone();
     let replicas = stand.chain.entry_to_replicas().unwrap().clone();
     ask(&entry, "create table t as select 7 as a");
-    stand.comes_to(&entry, "select pg_is_in_recovery()", "f");
-    stand.comes_to(&replicas, "select pg_is_in_recovery()", "t");
-    stand.comes_to(&replicas, "select sum(a) from t", "7");
+    comes_to(&mut stand, &entry, "select pg_is_in_recovery()", "f");
+    comes_to(&mut stand, &replicas, "select pg_is_in_recovery()", "t");
+    comes_to(&mut stand, &replicas, "select sum(a) from t", "7");
 
     // The whole node dies at once: in its own world nobody is left to acknowledge anything.
     let old = stand.chain.servers()[0].node.unwrap();
@@ -68,14 +69,14 @@ fn a_primary_dies_and_writes_go_on() {
     assert!(promotion.safe && promotion.to != "postgres", "{promotion:?}");
     assert_eq!(promotion.timeline, 2);
     assert_eq!(stand.chain.primary().unwrap().plan.name, promotion.to);
-    stand.comes_to(&entry, "insert into t values (8) returning a", "8");
-    stand.comes_to(&replicas, "select sum(a) from t", "15");
+    comes_to(&mut stand, &entry, "insert into t values (8) returning a", "8");
+    comes_to(&mut stand, &replicas, "select sum(a) from t", "15");
 
     // The old primary comes back as a replica, with all rows.
     let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
     let first = stand.chain.servers()[0].entrance.clone();
-    stand.comes_to(&first, "select sum(a) || ' ' || pg_is_in_recovery() from t", "15 true");
+    comes_to(&mut stand, &first, "select sum(a) || ' ' || pg_is_in_recovery() from t", "15 true");
     let states = stand.chain.look();
     assert!(states.iter().all(|it| it.state.is_some_and(|it| it.timeline == 2)), "{states:?}");
 
@@ -100,7 +101,8 @@ fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
     ask(&admin, "alter system set primary_conninfo = 'host=127.0.0.1 port=1'");
     ask(&admin, "select pg_reload_conf()");
     let primary = stand.admin("postgres");
-    stand.comes_to(
+    comes_to(
+        &mut stand,
         &primary,
         "select string_agg(application_name, ' ') from pg_stat_replication",
         "postgres-2",
@@ -126,7 +128,8 @@ fn a_planned_change_loses_nothing() {
     assert_eq!(promotion.to, "postgres-3");
     let servers: Vec<Target> = stand.chain.servers().iter().map(|it| it.entrance.clone()).collect();
     for (it, recovers) in servers.iter().zip(["true", "true", "false"]) {
-        stand.comes_to(
+        comes_to(
+            &mut stand,
             it,
             "select count(*) || ' ' || pg_is_in_recovery() from t",
             &format!("1000 {recovers}"),

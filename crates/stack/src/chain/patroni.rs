@@ -1,0 +1,350 @@
+//! How does a real Patroni take a server over, and run replicas of it?
+
+use super::replicas::Doctor;
+use super::start::write;
+use super::{Chain, Kept, Node, PATIENCE, Problem, Promotion, Running, Step, failed};
+use crate::component::etcd::{self, Member};
+use crate::component::patroni::{self, Given, QUORUM, configuration};
+use crate::component::postgres::Postgres;
+use crate::component::program::{Program, Programs, Unavailable};
+use crate::component::{User, postgres};
+use crate::http;
+use crate::supervisor::{Answer, Failure, Launch, NodeId, Sig, Supervisor};
+use model::plan::{Manager, Patroni, Replication, Sync};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use wire::http::{Host, Url};
+
+/// The programs that manage replicas.
+#[derive(Clone, Debug)]
+pub(super) struct Managers {
+    etcd: Program,
+    patroni: Program,
+}
+
+/// etcd as it runs.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    pub nodes: Vec<(String, NodeId)>,
+    members: Vec<Member>,
+}
+
+/// One question to Patroni or etcd.
+const TRY: Duration = Duration::from_secs(2);
+/// Patroni stops its server before it ends, and may have to wait for its next round first.
+const STOP: Duration = Duration::from_secs(30);
+
+impl Keys {
+    /// Those of servers with networks of their own.
+    pub fn addresses(&self) -> impl Iterator<Item = Ipv4Addr> + '_ {
+        self.members.iter().filter_map(|it| own_address(it.clients))
+    }
+}
+
+impl Managers {
+    /// `None` where none is needed.
+    pub fn of(plan: Option<&Replication>, programs: &Programs) -> Result<Option<Managers>, Unavailable> {
+        let Some(Replication { manager: Manager::Patroni(_), sync, .. }) = plan else { return Ok(None) };
+        let etcd = programs.find(&etcd::NAMES, None)?;
+        let mut patroni = programs.find(&patroni::NAMES, None)?;
+        if matches!(sync, Sync::Any(_)) && patroni.version < QUORUM {
+            patroni = programs.find(&patroni::NAMES, Some(QUORUM))?;
+        }
+        Ok(Some(Managers { etcd, patroni }))
+    }
+}
+
+impl Chain {
+    /// Starts etcd, hands the chain's own server over to Patroni, and starts as many replicas with one each.
+    pub(super) fn grow_by_patroni(
+        &mut self,
+        supervisor: &mut Supervisor,
+        plan: &Patroni,
+        first: &Node,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), Problem> {
+        self.start_etcd(supervisor, plan)?;
+        let count = self.replicas.as_ref().map_or(0, |it| it.plan.replicas);
+        self.postgres_at(0).stop(supervisor)?;
+        self.manage(supervisor, plan, 0)?;
+        let own = self.postgres_at(0);
+        own.begin(supervisor)?;
+        self.server_mut(0).node = Some(self.postgres_at(0).node);
+        self.postgres_at(0).await_ready(supervisor)?;
+        self.await_leader(supervisor)?;
+        let began = Instant::now();
+        for number in 2..=count + 1 {
+            let limits = self.replicas.as_ref().expect("they are being made").plan.limits.clone();
+            let node = Node { name: format!("{}-{number}", first.name), limits, ..first.clone() };
+            tell(Step::Starting(&node));
+            let mut settings = self.postgres_at(0).settings().clone();
+            settings.name.clone_from(&node.name);
+            settings.limits = node.limits.clone();
+            settings.address = self.address(supervisor, &node.name)?;
+            let (installation, password) = {
+                let own = self.postgres_at(0);
+                (own.installation.clone(), own.password().clone())
+            };
+            let mut replica = Postgres::new(supervisor, &installation, &settings, password);
+            replica.cluster = self.postgres_at(0).cluster;
+            replica.port = self.port(&node.name)?;
+            let running = super::start::running(&self.users, supervisor, node, Box::new(replica), None)?;
+            self.replicas.as_mut().expect("they are being made").nodes.push(running);
+            self.manage(supervisor, plan, number as usize - 1)?;
+        }
+        // All at once: each copies the rows and takes its time.
+        for at in 1..=count as usize {
+            self.postgres_at(at).begin(supervisor)?;
+            self.server_mut(at).node = Some(self.postgres_at(at).node);
+        }
+        for at in 1..=count as usize {
+            self.postgres_at(at).await_ready(supervisor)?;
+            tell(Step::Ready(self.server_mut(at), began.elapsed()));
+        }
+        self.await_followers(supervisor, 0)?;
+        self.await_confirmers(supervisor)?;
+        Ok(())
+    }
+
+    /// Patroni notes who confirms commits one step after the server was told.
+    fn await_confirmers(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+        let wanted = self.replication().map_or(0, |it| it.sync.count()) as usize;
+        let id = self.postgres_at(self.primary_index()).node;
+        supervisor.await_ready(id, PATIENCE, || {
+            let told = self.patroni("/cluster").unwrap_or_default();
+            // `sync_standby` and `quorum_standby` are roles.
+            let confirm = told.matches("_standby\"").count();
+            let not_yet = || Answer::NotYet(format!("Patroni knows {confirm} of {wanted} that confirm"));
+            if confirm >= wanted { Answer::Ready(()) } else { not_yet() }
+        })
+    }
+
+    fn port(&self, name: &str) -> Result<u16, Failure> {
+        (self.ports)().map_err(|it| failed(name, "get a port", &it))
+    }
+
+    fn start_etcd(&mut self, supervisor: &mut Supervisor, plan: &Patroni) -> Result<(), Failure> {
+        let program = self.managers.as_ref().expect("they were found").etcd.path.clone();
+        for number in 1..=plan.etcd {
+            let name = format!("etcd-{number}");
+            let address = self.address(supervisor, &name)?;
+            let clients = SocketAddr::from((address, self.port(&name)?));
+            let peers = SocketAddr::from((address, self.port(&name)?));
+            let replicas = self.replicas.as_mut().expect("they are being made");
+            replicas.keys.members.push(Member { name, clients, peers });
+        }
+        let members = self.keys().members.clone();
+        let home = supervisor.home();
+        for (own, member) in members.iter().enumerate() {
+            let _ = std::fs::remove_dir_all(home.join(&member.name));
+            let mut launch = Launch::new(&member.name, &program, &home)
+                .as_user(supervisor.user())
+                .args(etcd::arguments(&members, own, &home));
+            launch.apart = true;
+            launch.address = own_address(member.clients);
+            let id = supervisor.launch(launch)?;
+            let replicas = self.replicas.as_mut().expect("they are being made");
+            replicas.keys.nodes.push((member.name.clone(), id));
+        }
+        let ids: Vec<NodeId> = self.keys().nodes.iter().map(|it| it.1).collect();
+        for (member, id) in members.iter().zip(ids) {
+            let url = url(member.clients, "/health");
+            supervisor.await_ready(id, PATIENCE, || match http::get(&url, TRY) {
+                Ok(it) if it.status == 200 => Answer::Ready(()),
+                Ok(it) => Answer::NotYet(format!("GET /health is answered by status {}", it.status)),
+                Err(it) => Answer::NotYet(it.to_string()),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn keys(&self) -> &Keys {
+        &self.replicas.as_ref().expect("they have a manager").keys
+    }
+
+    /// From its next start on Patroni runs this server.
+    fn manage(&mut self, supervisor: &mut Supervisor, plan: &Patroni, at: usize) -> Result<(), Failure> {
+        let name = self.server_mut(at).plan.name.clone();
+        let rest = SocketAddr::from((self.postgres_at(at).settings().address, self.port(&name)?));
+        let replicas = self.replicas.as_ref().expect("they are being made");
+        let (sync, user) = (replicas.plan.sync, replicas.user.clone());
+        let etcd: Vec<SocketAddr> = self.keys().members.iter().map(|it| it.clients).collect();
+        let program = self.managers.as_ref().expect("they were found").patroni.path.clone();
+        let home = supervisor.home();
+        let own = self.postgres_at(at);
+        let lines = own.lines();
+        // Where it listens and whom it follows is Patroni's concern.
+        let theirs = |it: &str| it == "listen_addresses" || super::replicas::OURS.contains(&it);
+        let settings: Vec<_> = lines.into_iter().filter(|it| !theirs(&it.0)).collect();
+        let text = |superuser: &str, user: &User| {
+            let replicator = (user.name.as_str(), user.password.reveal());
+            configuration(&Given {
+                name: &name,
+                plan,
+                sync,
+                etcd: &etcd,
+                rest,
+                postgres: SocketAddr::from((own.settings().address, own.port)),
+                data: &own.data,
+                bin: &own.installation.bin,
+                home: &home,
+                settings: &settings,
+                superuser: (postgres::NAME, superuser),
+                replicator,
+            })
+        };
+        let file = format!("{name}.patroni.yml");
+        let contents = text(own.password().reveal(), &user);
+        write(supervisor, &file, &contents).map_err(|it| failed(&name, "be configured", &it))?;
+        let masked = User { password: wire::pg::Secret::new("***"), ..user.clone() };
+        let shown = text("***", &masked);
+        let mut launch = Launch::new(&name, &program, &home)
+            .as_user(supervisor.user())
+            .limited(&own.settings().limits)
+            .arg(supervisor.directory().join(&file));
+        launch.stop = vec![crate::supervisor::Step { signal: Sig::Term, patience: STOP }];
+        launch.apart = true;
+        launch.address = own.own_address();
+        own.manager = Some(Box::new(launch));
+        self.server_mut(at).configuration.push((file, shown));
+        self.replicas.as_mut().expect("they are being made").doctors.push(Doctor::Patroni(rest));
+        Ok(())
+    }
+
+    /// The first one must have the leader's key, or the replicas would wait a round for it.
+    fn await_leader(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+        let id = self.postgres_at(0).node;
+        let rest = self.rest(0).expect("it is managed");
+        supervisor.await_ready(id, PATIENCE, || match http::get(&url(rest, "/primary"), TRY) {
+            Ok(it) if it.status == 200 => Answer::Ready(()),
+            Ok(it) => Answer::NotYet(format!("GET /primary is answered by status {}", it.status)),
+            Err(it) => Answer::NotYet(it.to_string()),
+        })
+    }
+
+    /// Where a server's Patroni answers.
+    fn rest(&self, at: usize) -> Option<SocketAddr> {
+        match self.replicas.as_ref()?.doctors.get(at)? {
+            Doctor::Patroni(it) => Some(*it),
+            Doctor::Ours(_) => None,
+        }
+    }
+
+    /// What Patroni says at a path such as `/cluster` or `/history`, of the first server whose Patroni answers.
+    pub fn patroni(&self, path: &str) -> Option<String> {
+        let rests = (0..self.servers().len()).filter_map(|it| self.rest(it));
+        let pages = rests.map(|it| http::get(&url(it, path), TRY));
+        let mut well = pages.flatten().filter(|it| it.status == 200);
+        well.next().map(|it| String::from_utf8_lossy(&it.body).into_owned())
+    }
+
+    /// Asks Patroni to make another server the primary: the one named, or whichever it thinks best.
+    pub(super) fn switch_patroni(
+        &mut self,
+        supervisor: &mut Supervisor,
+        to: Option<&str>,
+    ) -> Result<Promotion, Failure> {
+        let from = self.primary_index();
+        let name = self.server_mut(from).plan.name.clone();
+        let mut body = serde_json::json!({ "leader": name });
+        if let Some(to) = to {
+            body["candidate"] = to.into();
+        }
+        let rest = self.rest(from).ok_or_else(|| failed(&name, "hand over", &"it has no Patroni"))?;
+        self.replicas.as_mut().expect("it is managed").disturbed = true;
+        let began = Instant::now();
+        let id = self.postgres_at(from).node;
+        supervisor.await_ready(id, PATIENCE, || match post(rest, "/switchover", &body.to_string()) {
+            Ok((200, _)) => Answer::Ready(()),
+            // Nobody is good enough yet, or it is not sure.
+            Ok((status @ (412 | 503), text)) => Answer::NotYet(format!("Patroni answers {status}: {text}")),
+            Ok((status, text)) => Answer::Never(format!("Patroni answers {status}: {text}")),
+            Err(it) => Answer::NotYet(it.to_string()),
+        })?;
+        let promotion = self.await_promotion(supervisor, began, PATIENCE)?;
+        // Until it is noted who confirms, Patroni would promote nobody.
+        self.await_confirmers(supervisor)?;
+        Ok(promotion)
+    }
+
+    /// Waits until another server than the last known primary takes writes: Patroni's doing.
+    pub fn await_promotion(
+        &mut self,
+        supervisor: &mut Supervisor,
+        began: Instant,
+        patience: Duration,
+    ) -> Result<Promotion, Failure> {
+        let from = self.primary_index();
+        let from_name = self.server_mut(from).plan.name.clone();
+        let before = self.look();
+        self.replicas.as_mut().expect("it is managed").disturbed = true;
+        // Any node that runs: its end would wake us.
+        let watched =
+            self.servers().iter().filter_map(|it| it.node).find(|it| supervisor.ended(*it).is_none());
+        let watched = watched.ok_or_else(|| failed(&from_name, "be followed", &"no server runs"))?;
+        let (to, timeline) = supervisor.await_ready(watched, patience, || {
+            let seen = self.look();
+            let writes = |it: &(usize, crate::replication::State)| it.0 != from && !it.1.recovers;
+            let states = seen.iter().enumerate().filter_map(|(at, it)| Some((at, it.state?)));
+            match states.filter(writes).max_by_key(|it| it.1.timeline) {
+                Some((at, state)) => Answer::Ready((at, state.timeline)),
+                None => Answer::NotYet("no other server takes writes".to_owned()),
+            }
+        })?;
+        self.replicas.as_mut().expect("it is managed").primary = to;
+        let to = self.server_mut(to).plan.name.clone();
+        Ok(Promotion { from: from_name, to, seen: before, safe: false, took: began.elapsed(), timeline })
+    }
+}
+
+/// Ends etcd and removes its keys.
+pub(super) fn end_keys(supervisor: &mut Supervisor, keys: Keys) -> Result<(), Failure> {
+    for (name, id) in keys.nodes {
+        if supervisor.ended(id).is_none() {
+            supervisor.signal(id, Sig::Kill)?;
+            supervisor.stop(id)?;
+        }
+        let _ = std::fs::remove_dir_all(supervisor.home().join(name));
+    }
+    Ok(())
+}
+
+/// Takes a server back from its Patroni, with the rows it has; it does not run afterwards.
+pub(super) fn take_back(supervisor: &mut Supervisor, running: &mut Running) -> Result<(), Failure> {
+    let Kept::Postgres(own) = &mut running.kept else { return Ok(()) };
+    own.stop(supervisor)?;
+    own.manager = None;
+    running.configuration.retain(|it| Path::new(&it.0).extension().is_none_or(|it| it != "yml"));
+    Ok(())
+}
+
+/// Of what has a network of its own.
+fn own_address(of: SocketAddr) -> Option<Ipv4Addr> {
+    match of.ip() {
+        IpAddr::V4(it) if !it.is_loopback() => Some(it),
+        _ => None,
+    }
+}
+
+fn url(address: SocketAddr, target: &str) -> Url {
+    Url { host: Host::Tcp(address.ip().to_string(), address.port()), tls: false, target: target.to_owned() }
+}
+
+/// Its status and what it says.
+fn post(to: SocketAddr, path: &str, body: &str) -> io::Result<(u16, String)> {
+    let mut stream = TcpStream::connect_timeout(&to, TRY)?;
+    // A switchover is answered when it is done.
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(
+        stream,
+        "POST {path} HTTP/1.0\r\nHost: {to}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text)?;
+    let status = text.split(' ').nth(1).and_then(|it| it.parse().ok());
+    let said = text.split_once("\r\n\r\n").map_or("", |it| it.1).trim().to_owned();
+    Ok((status.ok_or(io::ErrorKind::InvalidData)?, said))
+}

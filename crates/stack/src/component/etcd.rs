@@ -1,0 +1,63 @@
+//! What does etcd need to keep Patroni's keys?
+
+use super::program::Names;
+use std::net::SocketAddr;
+use std::path::Path;
+
+pub static NAMES: Names = Names {
+    name: "etcd",
+    program: "etcd",
+    ask: "--version",
+    variable: "PGDYNO_ETCD",
+    how_to_get: "./x setup, or apt-get install etcd-server",
+};
+
+/// One server of etcd.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    pub name: String,
+    /// Where clients are waited for, and where the other servers.
+    pub clients: SocketAddr,
+    pub peers: SocketAddr,
+}
+
+/// Its arguments, of all members its own number. Its data lies below `home`.
+pub fn arguments(members: &[Member], own: usize, home: &Path) -> Vec<String> {
+    let Member { name, clients, peers } = &members[own];
+    let all: Vec<String> = members.iter().map(|it| format!("{}=http://{}", it.name, it.peers)).collect();
+    let pairs = [
+        ("name", name.clone()),
+        ("data-dir", home.join(name).display().to_string()),
+        ("listen-client-urls", format!("http://{clients}")),
+        ("advertise-client-urls", format!("http://{clients}")),
+        ("listen-peer-urls", format!("http://{peers}")),
+        ("initial-advertise-peer-urls", format!("http://{peers}")),
+        ("initial-cluster", all.join(",")),
+        ("initial-cluster-state", "new".to_owned()),
+        ("initial-cluster-token", "pgdyno".to_owned()),
+    ];
+    pairs.into_iter().map(|(name, value)| format!("--{name}={value}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_know_each_other() {
+        let member = |number: u16| Member {
+            name: format!("etcd-{number}"),
+            clients: ([127, 0, 0, 1], 5000 + number).into(),
+            peers: ([127, 0, 0, 1], 6000 + number).into(),
+        };
+        let told = arguments(&[member(1), member(2)], 1, Path::new("/home"));
+        assert_eq!(
+            told.join(" "),
+            "--name=etcd-2 --data-dir=/home/etcd-2 --listen-client-urls=http://127.0.0.1:5002 \
+             --advertise-client-urls=http://127.0.0.1:5002 --listen-peer-urls=http://127.0.0.1:6002 \
+             --initial-advertise-peer-urls=http://127.0.0.1:6002 \
+             --initial-cluster=etcd-1=http://127.0.0.1:6001,etcd-2=http://127.0.0.1:6002 \
+             --initial-cluster-state=new --initial-cluster-token=pgdyno"
+        );
+    }
+}

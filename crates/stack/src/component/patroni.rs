@@ -1,0 +1,128 @@
+//! What does Patroni need to run this PostgreSQL as one of several?
+
+use super::program::Names;
+use model::Nanos;
+use model::plan::{Patroni, Sync};
+use serde_json::{Map, Value, json};
+use std::net::SocketAddr;
+use std::path::Path;
+
+pub static NAMES: Names = Names {
+    name: "Patroni",
+    program: "patroni",
+    ask: "--version",
+    variable: "PGDYNO_PATRONI",
+    how_to_get: "./x setup, or apt-get install patroni",
+};
+
+/// The first version with `synchronous_mode: quorum`.
+pub const QUORUM: (u32, u32) = (4, 0);
+
+/// What differs between servers, and what their Patroni is told of all.
+#[derive(Clone, Debug)]
+pub struct Given<'a> {
+    pub name: &'a str,
+    pub plan: &'a Patroni,
+    pub sync: Sync,
+    /// Where etcd's clients are waited for.
+    pub etcd: &'a [SocketAddr],
+    /// Where Patroni tells the server's role.
+    pub rest: SocketAddr,
+    pub postgres: SocketAddr,
+    pub data: &'a Path,
+    pub bin: &'a Path,
+    /// The directory of its Unix socket, and of what it writes.
+    pub home: &'a Path,
+    /// Lines of `postgresql.conf`.
+    pub settings: &'a [(String, String)],
+    /// Names and passwords.
+    pub superuser: (&'a str, &'a str),
+    pub replicator: (&'a str, &'a str),
+}
+
+/// Its configuration: YAML, of which JSON is a part.
+pub fn configuration(given: &Given<'_>) -> String {
+    let Given { name, plan, home, .. } = given;
+    let seconds = |it: Nanos| it.as_secs_f64().round() as u64;
+    let hosts: Vec<String> = given.etcd.iter().map(ToString::to_string).collect();
+    let mut parameters: Map<String, Value> =
+        given.settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    parameters.insert("unix_socket_directories".to_owned(), json!(home));
+    let mode = match given.sync {
+        Sync::Async => json!(false),
+        Sync::First(_) => json!(true),
+        Sync::Any(_) => json!("quorum"),
+    };
+    let login = |it: (&str, &str)| json!({ "username": it.0, "password": it.1 });
+    let text = json!({
+        "scope": "pgdyno",
+        "namespace": "/pgdyno/",
+        "name": name,
+        "restapi": { "listen": given.rest, "connect_address": given.rest },
+        // Etcd 3.4 speaks the older protocol no more.
+        "etcd3": { "hosts": hosts },
+        "bootstrap": { "dcs": {
+            "ttl": seconds(plan.ttl),
+            "loop_wait": seconds(plan.loop_wait),
+            "retry_timeout": seconds(plan.retry_timeout),
+            "primary_start_timeout": seconds(plan.primary_start_timeout),
+            // As it was called before 3.0.
+            "master_start_timeout": seconds(plan.primary_start_timeout),
+            "maximum_lag_on_failover": plan.maximum_lag,
+            "synchronous_mode": mode,
+            "synchronous_mode_strict": plan.strict && given.sync != Sync::Async,
+            "synchronous_node_count": given.sync.count().max(1),
+            "postgresql": { "use_pg_rewind": true, "use_slots": true, "parameters": parameters },
+        } },
+        "postgresql": {
+            "listen": given.postgres,
+            "connect_address": given.postgres,
+            "data_dir": given.data,
+            "bin_dir": given.bin,
+            "pgpass": home.join(format!("{name}.patroni.pgpass")),
+            "authentication": { "superuser": login(given.superuser), "replication": login(given.replicator) },
+            "remove_data_directory_on_rewind_failure": true,
+            "basebackup": [{ "checkpoint": "fast" }],
+        },
+        // A machine that is lent for tests has none.
+        "watchdog": { "mode": "off" },
+    });
+    format!("{text:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes() {
+        let check = |sync, strict, expected: &str| {
+            let plan = Patroni { strict, ..Patroni::default() };
+            let given = Given {
+                name: "it",
+                plan: &plan,
+                sync,
+                etcd: &[([127, 0, 0, 1], 5000).into()],
+                rest: ([127, 0, 0, 1], 5001).into(),
+                postgres: ([127, 0, 0, 1], 5002).into(),
+                data: Path::new("/home/it"),
+                bin: Path::new("/bin"),
+                home: Path::new("/home"),
+                settings: &[("fsync".to_owned(), "on".to_owned())],
+                superuser: ("postgres", "apple"),
+                replicator: ("replicator", "banana"),
+            };
+            let text: Value = serde_json::from_str(&configuration(&given)).unwrap();
+            let dcs = &text["bootstrap"]["dcs"];
+            let told = ["synchronous_mode", "synchronous_mode_strict", "synchronous_node_count"];
+            assert_eq!(told.map(|it| dcs[it].to_string()).join(" "), expected);
+            assert_eq!(dcs["postgresql"]["parameters"]["fsync"], "on");
+            assert_eq!((&dcs["ttl"], &dcs["loop_wait"]), (&json!(20), &json!(5)));
+            assert_eq!(text["postgresql"]["authentication"]["replication"]["password"], "banana");
+        };
+        check(Sync::Async, true, "false false 1");
+        check(Sync::First(2), true, "true true 2");
+        check(Sync::First(1), false, "true false 1");
+        check(Sync::Any(1), true, "\"quorum\" true 1");
+    }
+}

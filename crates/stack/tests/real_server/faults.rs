@@ -1,0 +1,150 @@
+//! Does what goes wrong on purpose go wrong so, and is it healed and gone afterwards?
+
+use super::chain::{Stand, ask, haproxy};
+use super::replicas::{comes_to, replicated};
+use super::server::{PATIENCE, keeper};
+use model::Nanos;
+use model::plan::{Deed, Entrance, Part, Promoter, Stack, Sync, Whom};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use stack::chain::{Inflicted, Wound};
+use stack::supervisor::{Answer, Launch, Sig, Supervisor};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const LASTING: Nanos = Nanos::from_secs(1);
+
+fn up(plan: &Stack) -> Stand {
+    Stand::up(plan).unwrap_or_else(|it| panic!("{it}"))
+}
+
+fn inflict(stand: &mut Stand, deed: &Deed) -> Inflicted {
+    stand.chain.inflict(&mut stand.supervisor, deed).unwrap_or_else(|it| panic!("{deed:?}: {it}"))
+}
+
+fn heal(stand: &mut Stand, wound: Option<Wound>) {
+    stand.chain.heal(&mut stand.supervisor, wound.unwrap()).unwrap_or_else(|it| panic!("{it}"));
+}
+
+/// Without root there are no worlds and no networks to be made, and that is told.
+fn is_root() -> bool {
+    if !geteuid().is_root() {
+        println!("skipped: only root may make namespaces");
+    }
+    geteuid().is_root()
+}
+
+#[test]
+fn what_is_withheld_from_all_replicas_is_lost_with_the_primary() {
+    let mut stand = up(&replicated(&[], Sync::Async, Promoter::default()));
+    let entry = stand.chain.entry().clone();
+    ask(&entry, "create table t (a int)");
+    let replica = stand.chain.servers()[1].entrance.clone();
+    comes_to(&mut stand, &replica, "select count(*) from t", "0");
+    let other = stand.chain.servers()[2].entrance.clone();
+    comes_to(&mut stand, &other, "select count(*) from t", "0");
+    let held = inflict(&mut stand, &Deed::Withhold { lasting: LASTING });
+    assert!(matches!(&held.wound, Some(Wound::Held(_, senders)) if senders.len() == 2), "{held:?}");
+    assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1");
+    inflict(&mut stand, &Deed::Kill { whom: Whom::Primary, part: Part::Node });
+    // Its time comes, though there is nothing left to be healed.
+    heal(&mut stand, held.wound);
+    let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
+    assert!(!promotion.safe);
+    let entry = stand.chain.primary().unwrap().entrance.clone();
+    assert_eq!(ask(&entry, "select count(*) from t"), "0", "it was acknowledged, and nobody else had it");
+}
+
+#[test]
+fn what_is_paused_goes_on_and_a_dead_postmaster_ends_its_node() {
+    let mut stand = up(&replicated(&[], Sync::Async, Promoter::default()));
+    let answers = |stand: &Stand| stand.chain.look().iter().map(|it| it.state.is_some()).collect::<Vec<_>>();
+    let paused = inflict(&mut stand, &Deed::Pause { whom: Whom::Replica, lasting: LASTING });
+    assert_eq!(
+        (paused.nodes.as_slice(), answers(&stand)),
+        (&["postgres-2".to_owned()][..], vec![true, false, true])
+    );
+    heal(&mut stand, paused.wound);
+    assert_eq!(answers(&stand), [true, true, true]);
+
+    let whom = Whom::Node("postgres-3".to_owned());
+    let node = stand.chain.servers()[2].node.unwrap();
+    inflict(&mut stand, &Deed::Kill { whom: whom.clone(), part: Part::Postmaster });
+    let until = Instant::now() + PATIENCE;
+    while stand.supervisor.ended(node).is_none() {
+        assert!(Instant::now() < until, "what the postmaster began still runs");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    inflict(&mut stand, &Deed::Restart { whom });
+    assert_eq!(answers(&stand), [true, true, true]);
+    // Of a process that is not the node's, nothing is known to it.
+    let stranger = stand.supervisor.keeper_pid();
+    let node = stand.chain.servers()[2].node.unwrap();
+    stand.supervisor.signal_one(node, stranger, Sig::Kill).unwrap_err();
+}
+
+#[test]
+fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
+    if !is_root() {
+        return;
+    }
+    let mut plan = replicated(&[haproxy(Entrance::Tcp, None)], Sync::Any(1), Promoter::default());
+    plan.replication.as_mut().unwrap().apart = true;
+    let mut stand = up(&plan);
+    let entry = stand.chain.entry().clone();
+    ask(&entry, "create table t (a int)");
+    let third = Whom::Node("postgres-3".to_owned());
+    // Its socket is a file, which no network leads to.
+    let inside = stack::chain::in_database(&stand.admin("postgres-3"), "app");
+    comes_to(&mut stand, &inside, "select count(*) from t", "0");
+    let cut = inflict(&mut stand, &Deed::CutOff { whom: third, lasting: LASTING });
+    assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1", "the other one confirms");
+    assert_eq!(ask(&inside, "select count(*) from t"), "0");
+    heal(&mut stand, cut.wound);
+    comes_to(&mut stand, &inside, "select count(*) from t", "1");
+
+    // The primary takes itself for one, and nobody reaches it.
+    inflict(&mut stand, &Deed::CutOff { whom: Whom::Primary, lasting: LASTING });
+    assert_eq!(ask(&stand.admin("postgres"), "select pg_is_in_recovery()"), "f");
+    let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
+    assert!(promotion.safe, "{promotion:?}");
+    comes_to(&mut stand, &entry, "insert into t values (2) returning a", "2");
+    assert_eq!(ask(&entry, "select sum(a) from t"), "3");
+    let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(rejoined.node, "postgres");
+}
+
+#[test]
+fn worlds_and_networks_end_with_a_killed_keeper() {
+    if !is_root() {
+        return;
+    }
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let address = supervisor.addresses().unwrap().next().unwrap();
+    let interface = format!("/sys/class/net/pgdyno{}", address.octets()[2]);
+    let mark = supervisor.home().join("mark");
+    let user = supervisor.user().cloned();
+    let script = format!("setsid sleep 1000 & sleep 1000 & : > {}; wait", mark.display());
+    let mut launch =
+        Launch::new("apart", "/bin/sh", &supervisor.home()).args(["-c", &script]).as_user(user.as_ref());
+    launch.apart = true;
+    launch.address = Some(address);
+    let node = supervisor.launch(launch).unwrap();
+    let ask = || if mark.exists() { Answer::Ready(()) } else { Answer::NotYet("not there".to_owned()) };
+    supervisor.await_ready(node, PATIENCE, ask).unwrap();
+    let processes = supervisor.processes(node);
+    assert!(processes.len() >= 3 && Path::new(&interface).exists(), "{processes:?} {interface}");
+    let keeper = Pid::from_raw(supervisor.keeper_pid().cast_signed()).unwrap();
+    kill_process(keeper, Signal::KILL).unwrap();
+    let until = Instant::now() + PATIENCE;
+    let there = |it: &u32| Path::new(&format!("/proc/{it}")).exists();
+    while processes.iter().any(there) || Path::new(&interface).exists() {
+        assert!(Instant::now() < until, "{processes:?} or {interface} is still there");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let directory = supervisor.directory().to_owned();
+    drop(supervisor);
+    while directory.exists() {
+        assert!(Instant::now() < until, "{} is still there", directory.display());
+        drop(Supervisor::start(&super::server::keeper()).unwrap());
+    }
+}
