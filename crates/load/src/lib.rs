@@ -5,6 +5,7 @@
 
 pub mod driver;
 pub mod feed;
+pub mod ledger;
 pub mod random;
 pub mod recorder;
 pub mod schedule;

@@ -1,6 +1,8 @@
 //! Where do finished transactions go?
 
-use model::{Code, Interval, Nanos, Record, ScriptId};
+use crate::ledger::Tap;
+use model::durability::Attempt;
+use model::{ClientId, Code, Interval, Nanos, Record, ScriptId};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
 /// Told by a shard, on its own thread, what came of everything. Must not allocate or block.
@@ -25,6 +27,10 @@ pub trait Recorder {
     fn window(&mut self, _begins: Nanos, _ends: Nanos) {}
     /// Another second of the window is over.
     fn tick(&mut self, _now: Nanos) {}
+    /// A client is about to use this sequence as a key: not before this returns, which may be late.
+    fn reserve(&mut self, _client: ClientId, _sequence: u64) {}
+    /// What came of a write with a key, before its record; `server`: what its script keeps of who that was.
+    fn wrote(&mut self, _attempt: &Attempt, _server: &[u8]) {}
 }
 
 impl Recorder for Vec<Record> {
@@ -47,6 +53,8 @@ pub struct Tally {
     filled: SyncSender<Box<Interval>>,
     empty: Receiver<Box<Interval>>,
     log: Option<Log>,
+    /// Where writes with keys are told.
+    tap: Option<Tap>,
 }
 
 /// Every record, in batches, for a writer on another thread.
@@ -68,7 +76,23 @@ impl Tally {
         log: Option<Log>,
     ) -> Tally {
         let clients = vec![0; clients as usize];
-        Tally { interval: Box::new(interval), clients, first, limit, end: Nanos::MAX, filled, empty, log }
+        Tally {
+            interval: Box::new(interval),
+            clients,
+            first,
+            limit,
+            end: Nanos::MAX,
+            filled,
+            empty,
+            log,
+            tap: None,
+        }
+    }
+
+    /// Writes with keys go to a ledger.
+    pub fn with_ledger(mut self, tap: Tap) -> Tally {
+        self.tap = Some(tap);
+        self
     }
 
     /// The last interval, and the transactions by client.
@@ -129,6 +153,23 @@ impl Recorder for Tally {
     fn window(&mut self, begins: Nanos, ends: Nanos) {
         self.interval.from = begins;
         self.end = ends;
+        if let Some(tap) = &mut self.tap {
+            tap.prepare();
+        }
+    }
+
+    #[inline]
+    fn reserve(&mut self, client: ClientId, sequence: u64) {
+        if let Some(tap) = &mut self.tap {
+            tap.reserve(client, sequence);
+        }
+    }
+
+    #[inline]
+    fn wrote(&mut self, attempt: &Attempt, server: &[u8]) {
+        if let Some(tap) = &mut self.tap {
+            tap.wrote(attempt, server);
+        }
     }
 
     /// Hands the interval over that ends `now`. Where the reader is behind, it grows until the next tick.

@@ -1,6 +1,7 @@
 //! What do all clients share?
 
 use crate::feed::Feed;
+use crate::ledger::Keyed;
 use crate::random::Prng;
 use crate::script::{
     Capture, Command, Draw, Finder, From, Keep, Kind, Mode, Names, Piece, Program, Script, Slot, Sql,
@@ -83,6 +84,8 @@ pub struct Workload {
     pub(crate) postgres: Option<Postgres>,
     pub(crate) services: Vec<Service>,
     feeds: Vec<Feed>,
+    /// By script, those whose transactions are writes with a key; empty where none is.
+    keyed: Vec<Option<Keyed>>,
     /// Variables that hold fields of feeds, and how much room each is given.
     pub(crate) fields: Vec<(Slot, usize)>,
     /// By script, then command; `None` for commands that ask nothing of PostgreSQL.
@@ -182,8 +185,20 @@ impl Workload {
             plan.program.scripts.iter().map(|it| it.commands.iter().map(&mut call).collect()).collect();
         let rollback = template(|it| compile::simple(it, &[compile::Piece::Text("ROLLBACK")]));
         let sync = template(compile::sync);
-        let (feeds, fields) = (Vec::new(), Vec::new());
-        Workload { plan, postgres, services, feeds, fields, requests, calls, statements, sync, rollback }
+        let (feeds, fields, keyed) = (Vec::new(), Vec::new(), Vec::new());
+        Workload {
+            plan,
+            postgres,
+            services,
+            feeds,
+            keyed,
+            fields,
+            requests,
+            calls,
+            statements,
+            sync,
+            rollback,
+        }
     }
 
     /// The feeds that scripts draw from, by the number at which they name them.
@@ -201,6 +216,24 @@ impl Workload {
         }
         self.feeds = feeds;
         self
+    }
+
+    /// Scripts whose transactions are writes that a ledger is kept of, by script.
+    ///
+    /// # Panics
+    /// When it is not told of every script.
+    pub fn with_keys(mut self, keyed: Vec<Option<Keyed>>) -> Workload {
+        assert!(keyed.len() == self.plan.program.scripts.len(), "each script is told of");
+        // Who a server is: two numbers and an address.
+        let servers = keyed.iter().flatten().filter_map(|it| it.server);
+        self.fields.extend(servers.map(|slot| (slot, 128)));
+        self.keyed = keyed;
+        self
+    }
+
+    #[inline]
+    pub(crate) fn keyed(&self, script: u16) -> Option<&Keyed> {
+        self.keyed.get(usize::from(script))?.as_ref()
     }
 
     /// A finder for each regular expression, in the order of the calls and their captures.

@@ -38,6 +38,8 @@ pub(super) struct Client {
     pub prepared: Box<[bool]>,
     /// Statements sent with a Parse that is not answered, and the number of the Sync after each.
     pub parsing: VecDeque<(u16, u16)>,
+    /// The key that its next write will have.
+    pub sequence: u64,
     /// Transactions begun, and when the last of them was.
     pub begun: u64,
     pub began: Nanos,
@@ -76,6 +78,10 @@ pub(super) struct Transaction {
     pub error: Option<Code>,
     /// The error may have come after an effect.
     pub unknown: bool,
+    /// A statement was answered well outside of a transaction block: its effect stays, whatever comes.
+    pub settled: bool,
+    /// A wait for standbys was given up: what is committed may be on one server only.
+    pub local: bool,
     pub status: Status,
     /// The client's randomness at its beginning, for another try.
     pub rng: Prng,

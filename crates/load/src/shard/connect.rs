@@ -137,7 +137,9 @@ impl<R: Recorder> Shard<R> {
         let client = &mut self.clients[i as usize];
         client.refusals += 1;
         client.state = State::Offline;
-        if let Some(tx) = client.tx {
+        if let Some(tx) = &mut client.tx {
+            // In a pipeline, what follows a failure may have been done all the same.
+            tx.settled |= tx.error.is_some() && tx.awaited > 0;
             let outcome = match tx.error {
                 Some(error) => Outcome::Failed(error),
                 None if tx.spoke => Outcome::Unknown(code),

@@ -573,6 +573,7 @@ fn client(work: &Workload, number: u32, other: &mut Prng) -> Client {
         rng: plan.seeds.clients[number as usize],
         prepared: vec![false; work.statements].into(),
         parsing: VecDeque::new(),
+        sequence: 0,
         begun: 0,
         began: Nanos::ZERO,
         leaving: false,

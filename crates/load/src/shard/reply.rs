@@ -74,6 +74,8 @@ impl<R: Recorder> Shard<R> {
         let client = &mut self.clients[i as usize];
         let Some(tx) = &mut client.tx else { return };
         tx.status = reply.status;
+        tx.local |= reply.local_only;
+        tx.settled |= reply.error.is_none() && !reply.rolled_back && reply.status == Status::Idle;
         if client.state == State::RollingBack {
             return match reply.error {
                 None => self.failure_over(now, i),

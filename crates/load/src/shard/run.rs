@@ -2,10 +2,12 @@
 
 use super::client::{State, Transaction, todo};
 use super::{Abort, ConnId, Due, Said, Shard};
+use crate::ledger::{self, Keyed};
 use crate::recorder::Recorder;
 use crate::schedule::pause;
 use crate::script::{Kind, Value, Written, command_line, whole_answer};
-use model::{Code, Nanos, Outcome, Record, Schedule, ScriptId};
+use model::durability::{Attempt, Key};
+use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
 use std::sync::Arc;
 use wire::pg::Status;
 
@@ -58,9 +60,20 @@ impl<R: Recorder> Shard<R> {
             answered: 0,
             error: None,
             unknown: false,
+            settled: false,
+            local: false,
             status: Status::Idle,
             rng: client.rng,
         });
+        if let Some(keyed) = self.work.keyed(script) {
+            let sequence = client.sequence;
+            client.sequence += 1;
+            client.variables.set(keyed.sequence, Value::Int(sequence as i64));
+            if let Some(slot) = keyed.server {
+                client.variables.set_text(slot, b"");
+            }
+            self.recorder.reserve(ClientId(self.first + i), sequence);
+        }
         let logs_in = self.work.plan.reconnect && self.work.postgres.is_some();
         if logs_in {
             self.connect(now, i);
@@ -287,6 +300,9 @@ impl<R: Recorder> Shard<R> {
         if let Some(tx) = self.clients[i as usize].tx.take() {
             let script = ScriptId(tx.script);
             let Transaction { intended, started, tries, .. } = tx;
+            if let Some(keyed) = self.work.keyed(tx.script).copied() {
+                self.write_ended(now, i, &tx, outcome, keyed);
+            }
             self.recorder.record(&Record {
                 script,
                 client,
@@ -297,6 +313,16 @@ impl<R: Recorder> Shard<R> {
                 tries,
             });
         }
+    }
+
+    /// Tells the ledger what came of the write with the client's last key.
+    fn write_ended(&mut self, now: Nanos, i: u32, tx: &Transaction, outcome: Outcome, keyed: Keyed) {
+        let client = &self.clients[i as usize];
+        let Some(outcome) = ledger::outcome(outcome, tx.spoke, tx.settled, tx.local) else { return };
+        let key = Key { session: self.first + i, sequence: client.sequence - 1 };
+        let (invoked, number, server) = (tx.started, tx.tries, None);
+        let attempt = Attempt { key, number, outcome, invoked, ended: now, server };
+        self.recorder.wrote(&attempt, keyed.server.map_or(&[], |slot| client.variables.text(slot)));
     }
 
     /// The client cannot go on: its transaction failed, and every further one would.

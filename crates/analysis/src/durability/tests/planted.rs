@@ -240,7 +240,8 @@ fn back(of: &mut Evidence, _: &mut Chance) -> bool {
 /// The first server acknowledges once more, after its successor did.
 fn split(of: &mut Evidence, _: &mut Chance) -> bool {
     let all = attempts(of);
-    let first = all.iter().find(|(_, it)| it.outcome == Outcome::Acknowledged);
+    let acknowledged = all.iter().filter(|(_, it)| it.outcome == Outcome::Acknowledged);
+    let first = acknowledged.min_by_key(|(_, it)| it.ended);
     let Some(old) = first.and_then(|(_, it)| it.server) else { return false };
     let later = all.iter().rfind(|(_, it)| it.outcome == Outcome::Acknowledged && it.server != Some(old));
     let before = |it: &Attempt| {

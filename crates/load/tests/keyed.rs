@@ -1,0 +1,243 @@
+//! What does the ledger hear of a write, whatever the server's bytes are and wherever they are split?
+
+use load::ledger::Keyed;
+use load::random::Seeds;
+use load::script::{Mode, Source, parse};
+use load::{Action, ConnId, Plan, Recorder, Seeding, Shard, Workload};
+use model::durability::{Attempt, Outcome};
+use model::{Code, Nanos, Record, Schedule};
+use std::sync::Arc;
+use wire::pg::{Login, Transport};
+
+const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+
+#[derive(Default)]
+struct All {
+    wrote: Vec<(Attempt, String)>,
+    reserved: Vec<u64>,
+    records: u32,
+}
+
+impl Recorder for All {
+    fn record(&mut self, _: &Record) {
+        self.records += 1;
+    }
+
+    fn reserve(&mut self, _: model::ClientId, sequence: u64) {
+        self.reserved.push(sequence);
+    }
+
+    fn wrote(&mut self, attempt: &Attempt, server: &[u8]) {
+        assert_eq!(self.records as usize, self.wrote.len(), "before its record");
+        self.wrote.push((*attempt, String::from_utf8_lossy(server).into_owned()));
+    }
+}
+
+fn shard(script: &str) -> Shard<All> {
+    let sources = [Source { name: "test", text: script, weight: 1 }];
+    let program = parse(&sources, Mode::Simple, false, &["sequence", "server"]).expect("right");
+    let keyed =
+        Keyed { sequence: program.slot("sequence").expect("it is used"), server: program.slot("server") };
+    let mut seeds = Seeds::new(1);
+    let thread = seeds.thread();
+    let plan = Plan {
+        program,
+        mode: Mode::Simple,
+        schedule: Schedule::Closed { think: Nanos::ZERO },
+        duration: None,
+        transactions: Some(2),
+        clients: 1,
+        threads: 1,
+        max_tries: 2,
+        latency_limit: None,
+        backlog_max: 0,
+        drain: Nanos::from_secs(1),
+        reconnect: false,
+        connecting_max: 1,
+        connect_timeout: Nanos::from_secs(1),
+        timeout: None,
+        verbose: false,
+        statements: false,
+        seeds: Seeding {
+            clients: vec![seeds.client()],
+            choices: vec![thread.choose],
+            arrivals: 1,
+            other: 1,
+            variables: Vec::new(),
+        },
+    };
+    let work = Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix);
+    Shard::new(Arc::new(work.with_keys(vec![Some(keyed)])), 0, All::default())
+}
+
+/// Does what the shard asks for; tells what it sent.
+fn perform(shard: &mut Shard<All>, now: Nanos) -> Vec<u8> {
+    let mut sent = Vec::new();
+    shard.advance(now);
+    loop {
+        match shard.poll() {
+            Action::Connect(conn) => shard.connected(now, conn),
+            Action::Transmit(conn, bytes) => {
+                sent.extend_from_slice(bytes);
+                let n = bytes.len();
+                shard.sent(conn, n);
+            }
+            Action::Close(_) | Action::Say(_) | Action::Shell { .. } => {}
+            Action::Wait(Nanos::ZERO) => shard.advance(now),
+            Action::Wait(_) | Action::Done => return sent,
+        }
+    }
+}
+
+/// What the ledger hears of the first write, whose requests are answered with these bytes each, in two pieces; after the
+/// last the connection breaks if `breaks`.
+fn heard(script: &str, answers: &[Vec<u8>], cut: usize, breaks: bool) -> (Attempt, String) {
+    let conn = ConnId(0);
+    let mut shard = shard(script);
+    let mut now = Nanos(0);
+    perform(&mut shard, now);
+    shard.receive(now, conn, WELCOME);
+    perform(&mut shard, now);
+    shard.begin(Nanos(5));
+    now = Nanos(5);
+    let mut sent = perform(&mut shard, now);
+    for answer in answers {
+        assert!(!sent.is_empty(), "it asks before it is answered");
+        now += Nanos(10);
+        let (a, b) = answer.split_at(cut.min(answer.len()));
+        shard.receive(now, conn, a);
+        let early = perform(&mut shard, now);
+        shard.receive(now, conn, b);
+        sent = [early, perform(&mut shard, now)].concat();
+    }
+    if breaks {
+        assert!(shard.recorder.wrote.is_empty(), "not before it broke");
+        shard.closed(now, conn);
+    }
+    assert_eq!(shard.recorder.reserved[0], 0);
+    assert_eq!(shard.recorder.wrote.len(), 1, "one transaction, one outcome");
+    shard.recorder.wrote.remove(0)
+}
+
+fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+    let mut it = vec![tag];
+    it.extend_from_slice(&(body.len() as u32 + 4).to_be_bytes());
+    it.extend_from_slice(body);
+    it
+}
+
+fn notice(tag: u8, severity: &str, code: &str, routine: &str) -> Vec<u8> {
+    message(
+        tag,
+        format!("S{severity}\0V{severity}\0C{code}\0Minvented\0Fsyncrep.c\0R{routine}\0\0").as_bytes(),
+    )
+}
+
+fn tag(it: &str) -> Vec<u8> {
+    message(b'C', format!("{it}\0").as_bytes())
+}
+
+fn ready(status: u8) -> Vec<u8> {
+    message(b'Z', &[status])
+}
+
+const ALONE: &str = "INSERT INTO t VALUES (:sequence);\n";
+const BLOCK: &str = "BEGIN;\nINSERT INTO t VALUES (:sequence);\nCOMMIT;\n";
+
+/// Splits each answer at every byte; the outcome must be the same.
+#[track_caller]
+fn check(script: &str, answers: &[Vec<u8>], breaks: bool, expected: Outcome) {
+    let longest = answers.iter().map(Vec::len).max().unwrap_or(0);
+    for cut in 0..=longest {
+        let (attempt, _) = heard(script, answers, cut, breaks);
+        assert_eq!(attempt.outcome, expected, "split at {cut}");
+        assert_eq!((attempt.key.session, attempt.key.sequence), (0, 0));
+        assert_eq!(attempt.invoked, Nanos(5));
+        assert!(attempt.ended >= attempt.invoked);
+    }
+}
+
+fn state(it: &[u8; 5]) -> Code {
+    Code::SqlState(*it)
+}
+
+#[test]
+fn one_statement() {
+    let error = |severity, code| notice(b'E', severity, code, "invented");
+    let waited = |code| notice(b'N', "WARNING", code, "SyncRepWaitForLSN");
+    let inserted = || tag("INSERT 0 1");
+    let check = |parts: &[Vec<u8>], breaks, expected| check(ALONE, &[parts.concat()], breaks, expected);
+    check(&[inserted(), ready(b'I')], false, Outcome::Acknowledged);
+    // CommandComplete is not an acknowledgement; nor is a part of ReadyForQuery.
+    check(&[inserted()], true, Outcome::Unknown(Code::RESET));
+    check(&[inserted(), ready(b'I')[..5].to_vec()], true, Outcome::Unknown(Code::RESET));
+    check(&[], true, Outcome::Unknown(Code::RESET));
+    // A wait that was given up, whatever its code and language; another warning is none.
+    check(&[waited("01000"), inserted(), ready(b'I')], false, Outcome::AcknowledgedLocally);
+    check(&[waited("57P01"), inserted(), ready(b'I')], false, Outcome::AcknowledgedLocally);
+    check(&[waited("57P01")], true, Outcome::Unknown(Code::RESET));
+    let other = notice(b'N', "WARNING", "01000", "SyncRepWaitForLSNs");
+    check(&[other, inserted(), ready(b'I')], false, Outcome::Acknowledged);
+    // An error that the session survives is a refusal, but for those that say they do not know.
+    for code in [b"25006", b"23505", b"57014"] {
+        let text = std::str::from_utf8(code).expect("ASCII");
+        check(&[error("ERROR", text), ready(b'I')], false, Outcome::Failed(state(code)));
+    }
+    for code in [b"40003", b"08007"] {
+        let text = std::str::from_utf8(code).expect("ASCII");
+        check(&[error("ERROR", text), ready(b'I')], false, Outcome::Unknown(state(code)));
+    }
+    // One that it does not survive is none.
+    check(&[error("FATAL", "57P01")], true, Outcome::Unknown(state(b"57P01")));
+    check(&[error("PANIC", "58030")], true, Outcome::Unknown(state(b"58030")));
+    check(&[error("ERROR", "23505")], true, Outcome::Unknown(Code::RESET));
+    check(&[b"!!!!!".to_vec()], false, Outcome::Unknown(Code::PROTOCOL));
+}
+
+#[test]
+fn a_block() {
+    let begun = || [tag("BEGIN"), ready(b'T')].concat();
+    let inserted = || [tag("INSERT 0 1"), ready(b'T')].concat();
+    let error = |code, status| [notice(b'E', "ERROR", code, "invented"), ready(status)].concat();
+    let rolled_back = || [tag("ROLLBACK"), ready(b'I')].concat();
+    let committed = || [tag("COMMIT"), ready(b'I')].concat();
+    check(BLOCK, &[begun(), inserted(), committed()], false, Outcome::Acknowledged);
+    check(BLOCK, &[begun(), inserted(), rolled_back()], false, Outcome::Failed(state(b"40000")));
+    check(BLOCK, &[begun(), inserted(), tag("COMMIT")], true, Outcome::Unknown(Code::RESET));
+    check(BLOCK, &[begun(), inserted()], true, Outcome::Unknown(Code::RESET));
+    check(BLOCK, &[begun(), error("23505", b'E'), rolled_back()], false, Outcome::Failed(state(b"23505")));
+    // The ROLLBACK of a transaction that failed decides nothing.
+    check(BLOCK, &[begun(), error("23505", b'E')], true, Outcome::Failed(state(b"23505")));
+    let local = [notice(b'N', "WARNING", "01000", "SyncRepWaitForLSN"), committed()].concat();
+    check(BLOCK, &[begun(), inserted(), local], false, Outcome::AcknowledgedLocally);
+    // A serialization failure is tried again, with the same key.
+    let tried = [begun(), error("40001", b'E'), rolled_back(), begun(), inserted(), committed()];
+    check(BLOCK, &tried, false, Outcome::Acknowledged);
+    assert_eq!(heard(BLOCK, &tried, 0, false).0.number, 2);
+}
+
+/// What was committed before the failure stays.
+#[test]
+fn two_statements() {
+    let script = "INSERT INTO t VALUES (:sequence);\nSELECT 1;\n";
+    let inserted = || [tag("INSERT 0 1"), ready(b'I')].concat();
+    let error = [notice(b'E', "ERROR", "22012", "invented"), ready(b'I')].concat();
+    check(script, &[inserted(), error], false, Outcome::Unknown(state(b"22012")));
+}
+
+#[test]
+fn who_it_was() {
+    let script = "INSERT INTO t VALUES (:sequence) RETURNING identity AS server \\gset\n";
+    let column = message(b'T', b"\0\x01server\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0");
+    let row = message(b'D', b"\0\x01\0\0\0\x0c17|3|local:1");
+    let answer = [column, row, tag("INSERT 0 1"), ready(b'I')].concat();
+    for cut in 0..=answer.len() {
+        let (attempt, server) = heard(script, std::slice::from_ref(&answer), cut, false);
+        assert_eq!((attempt.outcome, server.as_str()), (Outcome::Acknowledged, "17|3|local:1"));
+    }
+    // The row is there, the acknowledgement is not.
+    let (attempt, server) = heard(script, &[answer[..answer.len() - 6].to_vec()], 0, true);
+    assert_eq!((attempt.outcome, server.as_str()), (Outcome::Unknown(Code::RESET), "17|3|local:1"));
+    let (attempt, server) = heard(script, &[], 0, true);
+    assert_eq!((attempt.outcome, server.as_str()), (Outcome::Unknown(Code::RESET), ""));
+}
