@@ -41,7 +41,7 @@ impl Soaking {
         // Whole seconds, which is what they are asked for in.
         let seconds = lasting.0.div_ceil(STRETCHES * SECOND.0).max(1);
         let stretch = Nanos::from_secs(seconds);
-        Soaking { stretch, lasting, load: Load::default(), lines: Vec::new() }
+        Soaking { stretch, lasting, load: Load::new(), lines: Vec::new() }
     }
 
     /// In the order of time.
@@ -72,7 +72,8 @@ impl Soaking {
     pub fn trends(mut self) -> Vec<Trend> {
         self.load.close(self.stretch);
         let Load { median, p99, rate, .. } = self.load;
-        let load = [(Trended::Median, median), (Trended::P99, p99), (Trended::Throughput, rate)];
+        let load =
+            [(Trended::Median, median.points), (Trended::P99, p99.points), (Trended::Throughput, rate)];
         let has_own = |node: &str| {
             let own = self.lines.iter().filter(|it| SERIES[it.series] == PROCESS_MEMORY);
             own.clone().any(|it| it.node == node)
@@ -107,25 +108,41 @@ fn hours(number: u64, stretch: Nanos) -> f64 {
     (number as f64 + 0.5) * stretch.as_secs_f64() / 3600.0
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Load {
     /// The stretch that is open.
     number: u64,
-    response: Gathered,
     ended: u64,
     seconds: f64,
-    /// Hours, and seconds or transactions per second.
-    median: Vec<(f64, f64)>,
-    p99: Vec<(f64, f64)>,
+    /// Hours and transactions per second.
     rate: Vec<(f64, f64)>,
+    median: Tail,
+    p99: Tail,
+}
+
+/// A quantile of response times over stretches that are long enough to have it: of few transactions, several together.
+#[derive(Debug)]
+struct Tail {
+    q: f64,
+    gathered: Gathered,
+    /// Hours since the window began, of the first of those stretches.
+    from: Option<f64>,
+    /// Hours and seconds.
+    points: Vec<(f64, f64)>,
 }
 
 impl Load {
+    fn new() -> Load {
+        let (median, p99) = (Tail::new(0.5), Tail::new(0.99));
+        Load { number: 0, ended: 0, seconds: 0.0, rate: Vec::new(), median, p99 }
+    }
+
     fn push(&mut self, it: &Second) {
         self.seconds += (it.to - it.from).as_secs_f64();
         for it in &it.operations {
             self.ended += it.ok - it.late;
-            self.response.add(&it.response);
+            self.median.gathered.add(&it.response);
+            self.p99.gathered.add(&it.response);
         }
     }
 
@@ -133,13 +150,25 @@ impl Load {
     fn close(&mut self, stretch: Nanos) {
         let at = hours(self.number, stretch);
         if self.seconds >= stretch.as_secs_f64() / 2.0 {
-            let quantile = |q| self.response.quantile(q).map(|it| (at, it.as_secs_f64()));
-            self.median.extend(quantile(0.5));
-            self.p99.extend(quantile(0.99));
             self.rate.push((at, self.ended as f64 / self.seconds));
+            self.median.close(at);
+            self.p99.close(at);
         }
-        self.response.clear();
         (self.ended, self.seconds) = (0, 0.0);
+    }
+}
+
+impl Tail {
+    fn new(q: f64) -> Tail {
+        Tail { q, gathered: Gathered::new(), from: None, points: Vec::new() }
+    }
+
+    fn close(&mut self, at: f64) {
+        let from = *self.from.get_or_insert(at);
+        let Some(value) = self.gathered.quantile(self.q) else { return };
+        self.points.push((f64::midpoint(from, at), value.as_secs_f64()));
+        self.gathered.clear();
+        self.from = None;
     }
 }
 

@@ -73,6 +73,23 @@ fn too_short_to_tell() {
     assert_eq!(trends(Soaking::new(Nanos::from_secs(20))), []);
 }
 
+/// 34 per second for a quarter of an hour, as in document 004's: 272 in a stretch, and a p99 needs a thousand.
+#[test]
+fn few_transactions_have_fewer_and_longer_stretches() {
+    let mut soaking = Soaking::new(Nanos::from_secs(900));
+    for at in 0..900 {
+        let mut response = Latency::new();
+        (0..34).for_each(|n| response.record(Nanos::from_micros(2000 + 10 * at + 100 * n)));
+        let operations = vec![OperationSecond { ok: 34, response: (&response).into(), ..Default::default() }];
+        let (from, to) = (Nanos::from_secs(at), Nanos::from_secs(at + 1));
+        soaking.second(&Second { second: at, from, to, operations, ..Second::default() });
+    }
+    let found = trends(soaking);
+    let kinds: Vec<(&Trended, Course)> = found.iter().map(|it| (&it.0, it.1)).collect();
+    let (median, p99) = ((&Trended::Median, Course::Drift), (&Trended::P99, Course::Drift));
+    assert_eq!(kinds, [median, p99, (&Trended::Throughput, Course::Steady)]);
+}
+
 /// A stretch of a quantile is the quantile of what was merged: the mean of the seconds' p99 would be 11 ms.
 #[test]
 fn quantiles_are_of_merged_histograms() {
