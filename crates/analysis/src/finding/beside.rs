@@ -15,9 +15,11 @@ const OTHER_RATE: f64 = 1.5;
 /// For each open cell the closed one of the same setup that delivers most, if its tail is much better than the open one's.
 /// An open test below the capacity has the better tail: then nothing is hidden.
 pub fn open_and_closed(cells: &[Cell<'_>]) -> Vec<Finding> {
-    let open = cells.iter().filter(|it| it.setup.load.model.is_open());
+    // A search may ask otherwise than the cell's load says.
+    let is_open = |it: &Cell<'_>| it.trials.iter().any(|it| it.setup.load.model.is_open());
+    let open = cells.iter().filter(|it| is_open(it));
     let one = |cell: &Cell<'_>| {
-        let beside = |it: &&Cell<'_>| !it.setup.load.model.is_open() && same_but_model(it.setup, cell.setup);
+        let beside = |it: &&Cell<'_>| !is_open(it) && same_but_model(it.setup, cell.setup);
         let known = cells.iter().filter(beside).filter_map(|it| Some((it.number, answered(it)?)));
         let (with, closed) = known.max_by(|a, b| a.1.delivered.total_cmp(&b.1.delivered))?;
         let open = answered(cell)?;
@@ -57,7 +59,10 @@ fn feed_differs(cell: &Cell<'_>, with: &Cell<'_>) -> Option<Finding> {
     }
     let (mine, other) = (answered(cell)?, answered(with)?);
     let apart = |a: f64, b: f64, ratio: f64| a > ratio * b || b > ratio * a;
-    let tails = mine.p99.zip(other.p99).is_some_and(|(a, b)| apart(a, b, OTHER_TAIL));
+    // Steps of a search have loads of their own, and tails that follow from those.
+    let as_asked = |it: &Cell<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
+    let comparable = as_asked(cell) && as_asked(with);
+    let tails = comparable && mine.p99.zip(other.p99).is_some_and(|(a, b)| apart(a, b, OTHER_TAIL));
     (tails || apart(mine.delivered, other.delivered, OTHER_RATE)).then(|| Finding::FeedsDiffer {
         cell: cell.number,
         with: with.number,

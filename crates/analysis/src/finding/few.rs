@@ -2,7 +2,7 @@
 
 use super::bound::Cpu;
 use super::host;
-use super::{Cell, Finding};
+use super::{Cell, Finding, TrialFacts};
 use model::Nanos;
 use model::finding::{Bound, Circumstance, Missing};
 use model::plan::LoadModel;
@@ -15,9 +15,13 @@ const OF_LAW: f64 = 0.9;
 /// In a closed loop N clients get no more than N ÷ response time. Where nothing is full, that is what held the throughput.
 /// `found`: all else that is known of the cell.
 pub fn clients(cell: &Cell<'_>, found: &[Finding]) -> Result<Vec<Finding>, Missing> {
-    let LoadModel::Closed { clients, think: Nanos::ZERO } = cell.setup.load.model else {
-        return Ok(Vec::new());
+    // As the trials had it: a search tries several.
+    let closed = |it: &TrialFacts<'_>| match it.setup.load.model {
+        LoadModel::Closed { clients, think: Nanos::ZERO } => Some(clients),
+        _ => None,
     };
+    let all: Option<Vec<u32>> = cell.trials.iter().map(|it| closed(it)).collect();
+    let Some(clients) = all.and_then(|it| it.into_iter().max()) else { return Ok(Vec::new()) };
     if cell.setup.load.connect_each || found.iter().any(holds_up) {
         return Ok(Vec::new());
     }
@@ -30,7 +34,11 @@ pub fn clients(cell: &Cell<'_>, found: &[Finding]) -> Result<Vec<Finding>, Missi
     let Some((mean, delivered)) = figures.zip(delivered).filter(|it| it.0 > 0.0) else {
         return Ok(Vec::new());
     };
-    let most = f64::from(clients) / mean;
+    let most = cell.median(|it| {
+        Some(f64::from(closed(it)?) / it.valid()?.total.response.mean?.as_secs_f64())
+            .filter(|it| it.is_finite())
+    });
+    let Some(most) = most else { return Ok(Vec::new()) };
     let by = Bound::Clients { clients, mean, most, delivered, idle };
     let few = idle >= LEFT && delivered >= OF_LAW * most;
     Ok(few.then_some(Finding::Bound { cell: cell.number, by }).into_iter().collect())

@@ -134,3 +134,23 @@ fn how_long_a_cold_cell_takes_to_get_going() {
         assert_eq!(matrix.rows[0].estimate(Figure::Steady).map(|it| it.median), expected);
     }
 }
+
+#[test]
+fn tails_of_a_search_are_of_its_steps() {
+    let experiment = asked(&["few", "many"]);
+    let mut step = experiment.cells[1].setup.clone();
+    step.load.model = LoadModel::Open {
+        schedule: "const(500, 10s)".into(),
+        arrivals: model::Spacing::Poisson,
+        max_in_flight: 200,
+    };
+    let differ = |tps, as_step: bool| {
+        let runs = [of(0, 500.0, 7), of(1, tps, 2171)];
+        let mut facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        if as_step {
+            facts[1].setup = &step;
+        }
+        findings(&experiment, &facts).iter().any(|it| matches!(it, Finding::FeedsDiffer { .. }))
+    };
+    assert_eq!([differ(490.0, false), differ(490.0, true), differ(90.0, true)], [true, false, true]);
+}
