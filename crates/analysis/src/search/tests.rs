@@ -40,7 +40,7 @@ fn invent(kind: Kind, seed: u64) -> (System, f64, f64) {
     let servers = [1, 2, 4, 8][(seed % 4) as usize];
     let mut system = System::new(servers, servers as f64 / capacity, seed);
     let start = between(1.0 / 20.0, 1.0 / 4.0);
-    let promised = seed / 4 % 2 == 0;
+    let promised = (seed / 4).is_multiple_of(2);
     let mut truth = capacity;
     match kind {
         Kind::Exponential => {
@@ -300,7 +300,8 @@ fn what_stops_a_search() {
     let invalid = |why: Hindered| move |_: &Step| (Held::Invalid { why: why.clone() }, 0.0);
     let most = Max { most: Some(300.0), ..Max::USUAL };
     type Rule = Box<dyn Fn(&Step) -> (Held, f64)>;
-    let rows: [(&str, Max, Rule, Option<f64>, Option<Hindered>); 6] = [
+    type Row = (&'static str, Max, Rule, Option<f64>, Option<Hindered>);
+    let rows: [Row; 6] = [
         (
             "all of it held",
             most.clone(),
