@@ -137,10 +137,10 @@ fn without() -> Vec<Planted> {
             (2.0 * MIB, 0.0),
         ),
         one(
-            "a step in the middle",
+            "a step later on",
             memory(),
-            |t| if t < 0.5 { 200.0 * MIB } else { 260.0 * MIB },
-            (2.0 * MIB, 0.0),
+            |t| if t < 0.7 { 200.0 * MIB } else { 225.0 * MIB },
+            (4.0 * MIB, 0.0),
         ),
         one("garbage, collected often", memory(), |t| (200.0 + 150.0 * saw(t, 23.0)) * MIB, (2.0 * MIB, 0.0)),
         one(
