@@ -64,7 +64,7 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementAccount]) ->
         let total: f64 = known[number].iter().map(|it| it.total).sum();
         Case {
             text: it.text.clone(),
-            share: (!counted.is_empty()).then(|| known[number].iter().map(|it| it.share).sum()),
+            share: (!known[number].is_empty()).then(|| known[number].iter().map(|it| it.share).sum()),
             mean: (calls > 0.0).then(|| total / calls),
             scan: worst.map(|it| Scan {
                 table: format!("{}.{}", it.table.schema, it.table.name),

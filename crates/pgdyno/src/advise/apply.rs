@@ -135,3 +135,70 @@ fn prepared(args: &Args, of: &Path, account: &Account, experiment: &Experiment) 
 fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_millis() as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Spacing;
+    use model::plan::{Attached, AttachedRole};
+
+    /// A closed load on books without indexes on names and authors.
+    const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/advice/books.dyno");
+
+    fn account() -> Account {
+        account::of(Path::new(FIXTURE)).unwrap_or_else(|it| panic!("{}", it.what))
+    }
+
+    #[test]
+    fn the_same_cell_without_and_with() {
+        let account = account();
+        let made = experiment(&account, 3).unwrap_or_else(|it| panic!("{}", it.what));
+        assert_eq!((made.name.as_str(), made.repeat, made.baseline), ("books-indexes", 3, Some(0)));
+        let [without, with] = made.cells.as_slice() else { panic!("{:?}", made.cells) };
+        assert_eq!(without.setup, account.experiment.cells[0].setup);
+        let after = &with.setup.dataset.as_ref().unwrap().after;
+        assert_eq!(*after, ["CREATE INDEX ON book.bookv2 (name)", "CREATE INDEX ON book.bookv2 (author)"]);
+        assert_eq!(added(&made), 2);
+        let mut same = with.setup.clone();
+        same.dataset.clone_from(&without.setup.dataset);
+        assert_eq!(same, without.setup, "nothing else differs");
+    }
+
+    #[test]
+    fn an_open_load_becomes_a_closed_one() {
+        let mut account = account();
+        let load = &mut account.experiment.cells[0].setup.load;
+        let schedule = "const(50, 7s)".to_owned();
+        load.model = LoadModel::Open { schedule, arrivals: Spacing::Even, max_in_flight: 200 };
+        load.duration = None;
+        let made = experiment(&account, 1).unwrap_or_else(|it| panic!("{}", it.what));
+        for it in &made.cells {
+            let load = &it.setup.load;
+            assert_eq!(load.model, LoadModel::Closed { clients: CLIENTS, think: Nanos::ZERO });
+            assert_eq!(load.duration, Some(Nanos::from_secs(7)));
+        }
+    }
+
+    #[test]
+    fn what_is_refused() {
+        let check = |spoil: fn(&mut Account), expected: &str| {
+            let mut account = account();
+            spoil(&mut account);
+            let why = experiment(&account, 1).err().map(|it| it.what).unwrap_or_default();
+            assert!(why.contains(expected), "{why}");
+        };
+        let attach = |it: &mut Account| {
+            let there = Attached {
+                dsn: "host=db".to_owned(),
+                admin: None,
+                role: AttachedRole::Postgres,
+                allow: None,
+                others: 0,
+            };
+            it.experiment.cells[0].setup.stack.nodes[0].kind = Kind::Attached(there);
+        };
+        check(attach, "advice never touches one");
+        check(|it| it.advice.clear(), "no index of this run is worth being built");
+        check(|it| it.experiment.cells[0].setup.dataset = None, "no dataset");
+    }
+}

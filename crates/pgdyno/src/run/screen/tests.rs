@@ -13,10 +13,8 @@ fn canvas(moves: bool) -> Canvas {
 fn live(doing: Doing) -> Live {
     Live {
         trial: 1,
-        trials: 2,
         cell: "transaction, 125 of many".to_owned(),
-        over: 0.5,
-        left: Nanos::from_secs(9),
+        way: Some(report::live::Way { trials: 2, over: 0.5, left: Nanos::from_secs(9) }),
         doing,
         second: None,
         rates: Vec::new(),
