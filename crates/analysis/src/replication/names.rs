@@ -115,11 +115,12 @@ impl<'a> Rest<'a> {
         Ok(it.clone())
     }
 
+    /// As C's `atoi` on a machine of 64 bits: what is too large for 32 wraps.
     fn number(&mut self) -> Result<u32, BadNames> {
         let Some(Token::Number(it)) = self.peek() else { return self.wrong() };
-        let Ok(number) = it.parse() else { return self.wrong() };
         self.next();
-        Ok(number)
+        let number = it.parse().unwrap_or(i64::MAX) as i32;
+        Ok(u32::try_from(number).unwrap_or(0))
     }
 }
 

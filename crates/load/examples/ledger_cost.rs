@@ -1,0 +1,176 @@
+//! What does a ledger cost the thread that loads? Nanoseconds per transaction without and with it, and of the ring alone.
+//!
+//! `cargo run --release -p load --example ledger_cost [TRANSACTIONS]`. The server is invented and answers at once, so this
+//! is the generator's own work; a real one adds the kernel's, some microseconds for each transaction.
+
+use load::ledger::{Drain, Keyed, Tap, taps};
+use load::random::Seeds;
+use load::script::{Mode, Source, parse};
+use load::{Action, ConnId, Plan, Recorder, Seeding, Shard, Workload};
+use model::durability::{Attempt, Key, Outcome};
+use model::{ClientId, Nanos, Record, Schedule};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use wire::pg::{Login, Transport};
+
+const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+const PARSED: &[u8] = b"1\0\0\0\x04";
+const ANSWER: &[u8] = b"2\0\0\0\x04C\0\0\0\x0fINSERT 0 1\0Z\0\0\0\x05I";
+
+/// Counts, and tells a ledger if there is one.
+struct Count(u64, Option<Tap>);
+
+impl Recorder for Count {
+    fn record(&mut self, _: &Record) {
+        self.0 += 1;
+    }
+
+    fn window(&mut self, _: Nanos, _: Nanos) {
+        if let Some(tap) = &mut self.1 {
+            tap.prepare();
+        }
+    }
+
+    #[inline]
+    fn reserve(&mut self, client: ClientId, sequence: u64) {
+        if let Some(tap) = &mut self.1 {
+            tap.reserve(client, sequence);
+        }
+    }
+
+    #[inline]
+    fn wrote(&mut self, attempt: &Attempt, server: &[u8]) {
+        if let Some(tap) = &mut self.1 {
+            tap.wrote(attempt, server);
+        }
+    }
+}
+
+fn main() {
+    let transactions = std::env::args().nth(1).map_or(5_000_000, |it| it.parse().expect("a number"));
+    for round in 0..3 {
+        let plain = load(transactions, None);
+        let kept = with_drain(|tap| load(transactions, Some(tap)));
+        let ring = with_drain(|tap| ring(transactions, tap));
+        println!(
+            "round {round}: {plain:.0} ns per transaction, {kept:.0} ns with a ledger: {:+.0} ns; the ring alone {ring:.0} ns",
+            kept - plain
+        );
+    }
+}
+
+/// Another thread empties the ring every five milliseconds, as the keeper of a ledger does.
+fn with_drain(run: impl FnOnce(Tap) -> f64) -> f64 {
+    let (mut taps, mut drain): (Vec<Tap>, Drain) = taps(&[(0, 64)], 1);
+    let ends = Arc::new(AtomicBool::new(false));
+    let asked = ends.clone();
+    let thread = std::thread::spawn(move || {
+        let mut entries = Vec::new();
+        while !asked.load(Ordering::Relaxed) {
+            drain.take(&mut entries);
+            entries.clear();
+            drain.written();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+    let nanos = run(taps.remove(0));
+    ends.store(true, Ordering::Relaxed);
+    thread.join().expect("it does not panic");
+    nanos
+}
+
+fn ring(count: u64, mut tap: Tap) -> f64 {
+    tap.prepare();
+    let begun = Instant::now();
+    for number in 0..count {
+        let (session, sequence) = ((number % 64) as u32, number / 64);
+        tap.reserve(ClientId(session), sequence);
+        let key = Key { session, sequence };
+        let (outcome, invoked, ended) = (Outcome::Acknowledged, Nanos(number), Nanos(number + 1));
+        tap.wrote(&Attempt { key, number: 1, outcome, invoked, ended, server: None }, b"17|3|local:5432");
+    }
+    begun.elapsed().as_nanos() as f64 / count as f64
+}
+
+/// Runs 64 clients against a server that answers at once.
+fn load(count: u64, tap: Option<Tap>) -> f64 {
+    let text = "INSERT INTO t VALUES (:client_id, :sequence);\n";
+    let sources = [Source { name: "test", text, weight: 1 }];
+    let program = parse(&sources, Mode::Prepared, false, &["client_id", "sequence"]).expect("right");
+    let keyed = Keyed { sequence: program.slot("sequence").expect("it is used"), server: None };
+    let mut seeds = Seeds::new(1);
+    let clients = (0..64).map(|_| seeds.client()).collect();
+    let thread = seeds.thread();
+    let plan = Plan {
+        program,
+        mode: Mode::Prepared,
+        schedule: Schedule::Closed { think: Nanos::ZERO },
+        duration: None,
+        transactions: Some(count / 64),
+        clients: 64,
+        threads: 1,
+        max_tries: 1,
+        latency_limit: None,
+        backlog_max: 0,
+        drain: Nanos::from_secs(1),
+        reconnect: false,
+        connecting_max: 64,
+        connect_timeout: Nanos::from_secs(1),
+        timeout: None,
+        verbose: false,
+        statements: false,
+        seeds: Seeding {
+            clients,
+            choices: vec![thread.choose],
+            arrivals: 1,
+            other: 1,
+            variables: Vec::new(),
+        },
+    };
+    let work = Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix);
+    let work = work.with_keys(vec![tap.is_some().then_some(keyed)]);
+    let mut shard = Shard::new(Arc::new(work), 0, Count(0, tap));
+    let mut turns = [0_u8; 64];
+    let mut asked: Vec<ConnId> = Vec::new();
+    let mut now = 0;
+    let mut begun = None;
+    loop {
+        now += 1000;
+        shard.advance(Nanos(now));
+        let done = loop {
+            match shard.poll() {
+                Action::Connect(conn) => shard.connected(Nanos(now), conn),
+                Action::Transmit(conn, bytes) => {
+                    let n = bytes.len();
+                    shard.sent(conn, n);
+                    asked.push(conn);
+                }
+                Action::Close(_) | Action::Say(_) | Action::Shell { .. } => {}
+                Action::Wait(_) => break false,
+                Action::Done => break true,
+            }
+        };
+        if done {
+            let (begun, count): (Instant, u64) = (begun.expect("it began"), shard.recorder.0);
+            return begun.elapsed().as_nanos() as f64 / count as f64;
+        }
+        for conn in asked.drain(..) {
+            let turn = &mut turns[conn.0 as usize];
+            match *turn {
+                0 => shard.receive(Nanos(now), conn, WELCOME),
+                1 => {
+                    shard.receive(Nanos(now), conn, PARSED);
+                    shard.receive(Nanos(now), conn, ANSWER);
+                }
+                _ => shard.receive(Nanos(now), conn, ANSWER),
+            }
+            *turn = turn.saturating_add(1).min(2);
+        }
+        if begun.is_none() && shard.is_settled() {
+            shard.begin(Nanos(now));
+            shard.recorder.window(Nanos(now), Nanos::MAX);
+            begun = Some(Instant::now());
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Is `synchronous_standby_names` read as a real PostgreSQL reads it?
+
+use analysis::replication::parse;
+use stack::find::Search;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// An empty data directory: a setting is checked without a server being started.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        let at = std::env::temp_dir().join(format!("pgdyno-names-{}", std::process::id()));
+        std::fs::create_dir(&at).expect("there is room");
+        std::fs::write(at.join("postgresql.conf"), "").expect("there is room");
+        Folder(at)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn accepts(postgres: &Path, folder: &Folder, names: &str) -> bool {
+    // First, or the program refuses to be run by root.
+    let asked = Command::new(postgres)
+        .args(["-C", "synchronous_standby_names", "-D"])
+        .arg(&folder.0)
+        .args(["-c", &format!("synchronous_standby_names={names}")])
+        .output();
+    asked.expect("it can be started").status.success()
+}
+
+#[test]
+fn what_postgresql_accepts_we_read_and_nothing_else() {
+    let installation = Search::here(None, None).first().expect("these tests need a PostgreSQL server");
+    let (postgres, folder) = (installation.bin.join("postgres"), Folder::new());
+    let parts = ["any", "FIRST", "1", "0", "2(", "(", ")", ",", "*", "a", "b_1$", "\"x y\"", "\"", "-", " "];
+    let mut seed = 20_261_121_u64;
+    println!("seed {seed}");
+    let mut texts: Vec<String> = [
+        "",
+        "a",
+        "a,b",
+        "*",
+        "7,8",
+        "2(a,b)",
+        "2 (1, 2)",
+        "first 2 (a,b,c)",
+        "ANY 1 (a,*)",
+        "aNy\t2\n(a,b)",
+        "anyone, firstly",
+        r#""any", "a b", "say ""x""""#,
+        r#""""#,
+        " ",
+        "a b",
+        "a,",
+        ",a",
+        "a-b",
+        "12a",
+        "2(a",
+        "2()",
+        "(a)",
+        "2 a",
+        "a (b)",
+        "any (a)",
+        "any",
+        "a, first",
+        "any 1 (a) b",
+        "any 1 (a), b",
+        "any 0 (a)",
+        "0(a)",
+        r#"a,"b"#,
+        "any 99999999999 (a)",
+        "any 4294967295 (a)",
+        "any 99999999999999999999 (a)",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    for _ in 0..100 {
+        let mut text = String::new();
+        for _ in 0..1 + seed % 7 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            text += parts[(seed >> 33) as usize % parts.len()];
+        }
+        texts.push(text);
+    }
+    let mut accepted = 0;
+    for names in &texts {
+        let there = accepts(&postgres, &folder, names);
+        accepted += u32::from(there);
+        assert_eq!(parse(names).is_ok(), there, "{names:?}: {:?}", parse(names));
+    }
+    assert!(
+        accepted > 15 && (accepted as usize) < texts.len() - 15,
+        "{accepted} of {} are right",
+        texts.len()
+    );
+}
