@@ -9,9 +9,9 @@ mod listen;
 mod tables;
 
 pub use build::build;
-pub use model::advice::Built;
 pub use explain::read;
 pub use listen::{Listening, Why};
+pub use model::advice::Built;
 
 use crate::ask::{Connection, Error, Target};
 use crate::loglines::{Heard, masked, without_values};
