@@ -20,6 +20,7 @@ pub mod page;
 pub mod plot;
 pub mod preview;
 pub mod progress;
+pub mod searched;
 pub mod prometheus;
 
 /// The whole summary as one JSON document. Names that end in `_ns` are nanoseconds.

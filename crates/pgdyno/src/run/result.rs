@@ -5,9 +5,6 @@
 use crate::account;
 use crate::voice::Trouble;
 use model::account::Account;
-use model::finding::Finding;
-use model::matrix::Matrix;
-use model::search::Maximum;
 use report::lang::Lang;
 use report::matrix::Style;
 use report::plot::Characters;
@@ -20,28 +17,37 @@ const WIDTH: usize = 120;
 
 /// The cells and what follows from them.
 #[derive(Debug)]
-pub struct Judgement {
-    pub matrix: Matrix,
-    pub findings: Vec<Finding>,
-    /// Where they were looked for.
-    pub maxima: Vec<Maximum>,
-}
+pub struct Judgement(Account);
 
 impl Judgement {
     /// Reads the run's file and judges it.
     pub fn of(path: &Path) -> Result<Judgement, Trouble> {
-        let Account { matrix, findings, maxima, .. } = account::of(path)?;
-        Ok(Judgement { matrix, findings, maxima })
+        account::of(path).map(Judgement)
     }
 
     /// As it is shown on standard output.
     pub fn text(&self, lang: &dyn Lang) -> String {
-        report::matrix::text(&self.matrix, &self.findings, style(), lang)
+        let Judgement(account) = self;
+        let searched = report::searched::text(account, style(), lang);
+        let between = if searched.is_empty() { "" } else { "\n" };
+        let matrix = report::matrix::text(&account.matrix, &account.findings, style(), lang);
+        format!("{searched}{between}{matrix}")
     }
 
     /// The same, and more, for machines.
     pub fn json(&self) -> Value {
-        report::matrix::json(&self.matrix, &self.findings)
+        let Judgement(account) = self;
+        let mut json = report::matrix::json(&account.matrix, &account.findings);
+        if !account.maxima.is_empty() {
+            json["maxima"] = serde_json::to_value(&account.maxima).expect("plain data");
+        }
+        if !account.endured.is_empty() {
+            json["endured"] = serde_json::to_value(&account.endured).expect("plain data");
+        }
+        if let Some(it) = &account.plateau {
+            json["plateau"] = serde_json::to_value(it).expect("plain data");
+        }
+        json
     }
 
     /// Prints it to standard output.

@@ -135,7 +135,7 @@ impl LiveWords for En {
 
     fn at_level(&self, cell: &str, scale: Scale, level: f64) -> String {
         let level = match scale {
-            Scale::Rate => format!("{} per second", NUMBERS.plain(level)),
+            Scale::Rate => format!("{} per second", NUMBERS.three(level)),
             Scale::Clients => format!("{level:.0} client{}", if level == 1.0 { "" } else { "s" }),
         };
         if cell.is_empty() { level } else { format!("{cell}, {level}") }

@@ -154,7 +154,7 @@ impl LiveWords for Ru {
 
     fn at_level(&self, cell: &str, scale: Scale, level: f64) -> String {
         let level = match scale {
-            Scale::Rate => format!("{} в секунду", RU.plain(level)),
+            Scale::Rate => format!("{} в секунду", RU.three(level)),
             Scale::Clients => counted(level as u64, "клиент", "клиента", "клиентов"),
         };
         if cell.is_empty() { level } else { format!("{cell}, {level}") }

@@ -1,0 +1,32 @@
+//! How does a terminal tell what was searched for?
+//!
+//! The same blocks as the page's: the answer first, then what proves it, what led to it, what was held, and what is enough.
+
+use crate::findings::paragraph;
+use crate::lang::Lang;
+use crate::matrix::{Style, drawn};
+use crate::page::text::shown;
+use crate::page::{Block, page};
+use model::account::Account;
+
+/// Sections of the page that a terminal is shown too.
+const SECTIONS: [&str; 4] = ["maximum", "scalability", "endured", "plateau"];
+
+/// Empty where nothing was searched for or held.
+pub fn text(account: &Account, style: Style, lang: &dyn Lang) -> String {
+    let searched = !account.maxima.is_empty() || !account.endured.is_empty() || account.plateau.is_some();
+    if !searched {
+        return String::new();
+    }
+    let show = |it: &str| shown(it, style.characters);
+    let page = page(account, lang);
+    let blocks = page.sections.iter().filter(|it| SECTIONS.contains(&it.id)).flat_map(|it| &it.blocks);
+    let told: Vec<String> = blocks
+        .filter_map(|it| match it {
+            Block::Text(it) => Some(paragraph("", &show(&it.text), style.width)),
+            Block::Table(it) => Some(format!("{}\n{}", show(&it.caption), drawn(it, style))),
+            _ => None,
+        })
+        .collect();
+    told.join("\n")
+}
