@@ -17,7 +17,8 @@ pub struct Promotion {
     pub to: String,
     /// What every server said before it was decided.
     pub seen: Vec<Seen>,
-    /// Whether nothing that was confirmed can be missing: see [`Chosen::safe`].
+    /// Whether nothing that was confirmed can be missing: see [`Chosen::safe`]. False where Patroni decided, for it tells
+    /// nothing of the kind.
     pub safe: bool,
     /// Until the new primary took writes, from when it was begun.
     pub took: Duration,

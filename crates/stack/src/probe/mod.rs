@@ -19,6 +19,7 @@ mod pg_io;
 mod pg_lock_waiters;
 mod pg_locks;
 mod pg_replication;
+mod pg_role;
 mod pg_scans;
 mod pg_statements;
 mod pg_tables;
@@ -132,6 +133,7 @@ pub static ALL: &[&Probe] = &[
     &pg_checkpoints::PROBE,
     &pg_wal::PROBE,
     &pg_replication::PROBE,
+    &pg_role::PROBE,
     &pg_tables::PROBE,
     &pg_scans::PROBE,
     &console::pools::PGBOUNCER,

@@ -37,13 +37,11 @@ pub struct Upstream<'a> {
     pub passwords: &'a str,
 }
 
-/// All of it in one row. Of a primary the last three columns are of what it writes itself. The receiver's timeline is that
-/// of the log it has, the checkpoint's lags behind after a promotion.
+/// All of it in one row. Of a primary the last three columns are of what it writes itself. A replica's history is that of the
+/// newest log it has on its disk: its receiver tells no more once its primary is gone, and its checkpoints lag behind.
 const STATE: &str = "select pg_is_in_recovery(), \
     case when pg_is_in_recovery() \
-      then coalesce((select greatest(received_tli, receive_start_tli) from pg_stat_get_wal_receiver() \
-        where pid is not null), (select greatest(timeline_id, min_recovery_end_timeline) \
-          from pg_control_checkpoint(), pg_control_recovery())) \
+      then (select max(('x' || substr(name, 1, 8))::bit(32)::int) from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$') \
       else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end, \
     case when pg_is_in_recovery() \
       then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) else pg_current_wal_flush_lsn() end, \

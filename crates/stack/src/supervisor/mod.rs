@@ -277,11 +277,11 @@ impl Supervisor {
         done.map(drop).map_err(|why| self.failure(id, attempt, why))
     }
 
-    /// Addresses for nodes with networks of their own, without end; none where all such networks are taken.
+    /// Addresses for nodes with networks of their own; none where all such networks are taken.
     pub fn addresses(&mut self) -> Option<impl Iterator<Item = Ipv4Addr> + use<>> {
-        let network = self.network.or_else(network::free_network)?;
+        let network = self.network.or_else(|| network::free_network(self.keeper.id() as u8))?;
         self.network = Some(network);
-        Some((10..=254).cycle().map(move |host| network::address(network, host)))
+        Some((10..=254).map(move |host| network::address(network, host)))
     }
 
     /// To the node's own process. SIGKILL, SIGSTOP and SIGCONT reach all processes of a node that is apart.

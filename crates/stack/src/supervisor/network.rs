@@ -100,12 +100,11 @@ pub(super) fn leave() -> io::Result<Back> {
     Ok(back)
 }
 
-/// A number from 0 to 255 for which nobody here has such addresses yet.
-pub(crate) fn free_network() -> Option<u8> {
-    let first = std::process::id() as u8;
+/// A number from 0 to 255 for which nobody here has such addresses yet, at best the one wished for.
+pub(crate) fn free_network(wish: u8) -> Option<u8> {
     // An address that is ours can be bound to.
     let taken = |it: u8| UdpSocket::bind((address(it, 1), 0)).is_ok();
-    (0..=u8::MAX).map(|it| first.wrapping_add(it)).find(|it| !taken(*it))
+    (0..=u8::MAX).map(|it| wish.wrapping_add(it)).find(|it| !taken(*it))
 }
 
 fn here() -> io::Result<File> {

@@ -80,6 +80,14 @@ fn a_primary_dies_and_writes_go_on() {
     let states = stand.chain.look();
     assert!(states.iter().all(|it| it.state.is_some_and(|it| it.timeline == 2)), "{states:?}");
 
+    // Its history is known also when nobody sends it anything any more.
+    stand.chain.kill(&mut stand.supervisor, &promotion.to).unwrap();
+    let second = stand.fail_over();
+    let known = second.seen.iter().filter_map(|it| it.state.map(|it| it.timeline)).collect::<Vec<_>>();
+    assert_eq!((second.safe, known), (true, vec![2, 2]), "{second:?}");
+    comes_to(&mut stand, &entry, "insert into t values (9) returning a", "9");
+    assert_eq!(ask(&entry, "select sum(a) from t"), "24");
+
     // Asked to be as at the beginning, it is: the first server is the primary again, with two new replicas.
     stand.become_(&plan).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(stand.chain.primary().unwrap().plan.name, "postgres");

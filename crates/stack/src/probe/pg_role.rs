@@ -1,0 +1,55 @@
+//! Is this server a primary or a replica, in which history, and how far is it?
+//!
+//! A change of role is a change of the first figure. What only a replica has is NULL on a primary, and gives no sample.
+
+use super::cells::Table;
+use super::{Ask, On, Probe, SECOND, counter, gauge};
+use model::{Series, Unit};
+
+pub(super) static PROBE: Probe = Probe {
+    name: "pg_role",
+    on: On::Postgres,
+    period: SECOND,
+    series: &SERIES,
+    ask: |_| Some(Ask::Sql(SQL)),
+    read: |answer, out| {
+        let table =
+            Table { series: &SERIES, prefix: "pg_role_", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        table.read(answer.rows()?, out)
+    },
+};
+
+static SERIES: [Series; 6] = [
+    gauge("pg_role_replica", Unit::Count, "1 while it replays another's log, 0 while it takes writes"),
+    gauge("pg_role_timeline", Unit::Count, "Its history's number, which grows by each promotion"),
+    counter("pg_role_flushed", Unit::Bytes, "Log that it has flushed: written itself, or received"),
+    counter("pg_role_replayed", Unit::Bytes, "Of a replica: log whose changes can be read there"),
+    gauge(
+        "pg_role_unreplayed",
+        Unit::Bytes,
+        "Of a replica: log that it has, and whose changes cannot be read yet",
+    ),
+    gauge(
+        "pg_role_delay",
+        Unit::Seconds,
+        "Of a replica with such log: age of the last commit that can be read",
+    ),
+];
+
+/// A replica that has replayed all it has is behind by nothing that it knows of: its delay is NULL, for an idle primary would
+/// seem to leave it further and further behind.
+const SQL: &str = "with here as materialized (select pg_is_in_recovery() as replica, \
+      case when pg_is_in_recovery() \
+        then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) else pg_current_wal_flush_lsn() end as flushed, \
+      case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end as replayed) \
+    select '' as label, replica::int as replica, \
+      case when replica then (select greatest(timeline_id, min_recovery_end_timeline, \
+            (select received_tli from pg_stat_get_wal_receiver())) \
+          from pg_control_checkpoint(), pg_control_recovery()) \
+        else ('x' || substr(pg_walfile_name(flushed), 1, 8))::bit(32)::int end as timeline, \
+      pg_wal_lsn_diff(flushed, '0/0') as flushed, \
+      pg_wal_lsn_diff(replayed, '0/0') as replayed, \
+      pg_wal_lsn_diff(flushed, replayed) as unreplayed, \
+      case when replayed < flushed \
+        then extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp()) end as delay \
+    from here";
