@@ -102,7 +102,9 @@ impl Keeper {
     fn join(&mut self) -> Option<(Option<Ledger>, Kept)> {
         drop(self.stop.take());
         let writes = self.writes.take().map(|it| it.join().expect("writing does not panic"));
-        self.syncs.take().map(|it| it.join().expect("syncing does not panic"));
+        if let Some(it) = self.syncs.take() {
+            it.join().expect("syncing does not panic");
+        }
         writes
     }
 }
