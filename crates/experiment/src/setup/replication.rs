@@ -48,7 +48,7 @@ impl Maker<'_> {
             self.tell(&format!("{here}.patroni"), found, "add `manager: patroni`, or leave them out");
         }
         let manager = match is_patroni {
-            true => Manager::Patroni(self.patroni(it.patroni.unwrap_or_default())),
+            true => Manager::Patroni(self.patroni(&it.patroni.unwrap_or_default())),
             false => {
                 let usual = Promoter::default();
                 Manager::Ours(Promoter {
@@ -92,7 +92,7 @@ impl Maker<'_> {
         })
     }
 
-    fn patroni(&mut self, it: file::Patroni) -> Patroni {
+    fn patroni(&mut self, it: &file::Patroni) -> Patroni {
         let (here, usual) = ("stack.replicas.patroni", Patroni::default());
         let time = |it: Option<Duration>, usual: Nanos| it.map_or(usual, |it| it.0);
         let made = Patroni {
@@ -121,7 +121,7 @@ impl Maker<'_> {
     pub(super) fn faults(&mut self, faults: Vec<file::Fault>, stack: &mut Stack) -> Vec<Fault> {
         let mut made = Vec::new();
         for (i, it) in faults.into_iter().enumerate() {
-            if let Some(it) = self.fault(&format!("faults[{i}]"), it, stack) {
+            if let Some(it) = self.fault(&format!("faults[{i}]"), &it, stack) {
                 made.push(it);
             }
         }
@@ -133,7 +133,7 @@ impl Maker<'_> {
         made
     }
 
-    fn fault(&mut self, path: &str, it: file::Fault, stack: &Stack) -> Option<Fault> {
+    fn fault(&mut self, path: &str, it: &file::Fault, stack: &Stack) -> Option<Fault> {
         let deeds = [
             ("kill", &it.kill),
             ("pause", &it.pause),

@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn places_in_the_log() {
         let check = |text: &str, expected: Option<u64>| {
-            assert_eq!(Lsn::read(text).map(|it| it.0), expected, "{text}")
+            assert_eq!(Lsn::read(text).map(|it| it.0), expected, "{text}");
         };
         check("0/0", Some(0));
         check("0/3000148", Some(0x300_0148));
