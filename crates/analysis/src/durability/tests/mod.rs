@@ -348,6 +348,29 @@ fn outages() {
         &["0/0 1/0 1/1 0/1"],
         "Kept; 2 failovers, outage 30 ms, outage 60 ms",
     );
+    // One that contains both belongs to both; one that contains neither to the fault before it.
+    check("0a X X @1 0a", &["0/0 0/1"], "Unknown; 1 failovers, outage 40 ms, outage 40 ms; fault unseen 0");
+    check("0a X @1 0a 1f 1f 1f 0a", &["0/0 0/1 0/2"], "Kept; 1 failovers, outage 40 ms");
+    // One that ends with the fault, or begins with the next, is not its.
+    let at = |moments: &'static [u64]| {
+        move |told: &mut Told| {
+            let faults = moments.iter().map(|it| Fault { at: Nanos::from_millis(*it), fails_over: false });
+            told.history.faults = faults.collect();
+        }
+    };
+    check_with("0a 1f 1f 0a 0a", &["0/0 0/1 0/2"], at(&[41]), "Kept; 0 failovers, outage 10 ms");
+    check_with(
+        "0a 0a 1f 1f 0a",
+        &["0/0 0/1 0/2"],
+        at(&[15, 21]),
+        "Kept; 0 failovers, outage 10 ms, outage 30 ms",
+    );
+    check_with(
+        "0a 0a 1f 1f 0a",
+        &["0/0 0/1 0/2"],
+        at(&[15, 51]),
+        "Unknown; 0 failovers, outage 30 ms; silent after 1",
+    );
 }
 
 #[test]
