@@ -9,8 +9,9 @@ const OPEN: &str = "load: { model: open, max_in_flight: 50 }";
 const CLOSED: &str = "load: { model: closed }";
 
 fn plan(load: &str, rest: &str) -> Result<Plan, Mistakes> {
-    let text =
-        format!("stack: {{ postgres: {{}} }}\noperations: {{ a: {{ sql: SELECT 1 }} }}\n{load}\n{rest}\n");
+    let operations =
+        if load.contains("operations:") { "" } else { "operations: { a: { sql: SELECT 1 } }\n" };
+    let text = format!("stack: {{ postgres: {{}} }}\n{operations}{load}\n{rest}\n");
     let course = Course { lasting: Nanos::from_secs(10), most: 5.0 };
     read(&Request {
         path: Path::new("book.yaml"),
@@ -90,6 +91,14 @@ fn a_search_needs_no_level_of_its_own() {
         panic!("it is open")
     };
     assert_eq!(schedule, "const(40, 5s)");
+    let rates = "load: { model: open, max_in_flight: 50 }\noperations: { a: { rate: 34, sql: SELECT 1 } }";
+    let LoadModel::Open { schedule, .. } = load(rates, "find: { max: { window: 5s } }").model else {
+        panic!("it is open")
+    };
+    assert_eq!(schedule, "const(34, 5s)");
+    let soak = load(OPEN, "find: { soak: { level: 34, for: 90s } }");
+    let LoadModel::Open { schedule, .. } = soak.model else { panic!("it is open") };
+    assert_eq!(schedule, "const(34, 90s)");
     let closed = load(CLOSED, "find: { max: { window: 5s } }");
     assert_eq!(closed.duration, Some(Nanos::from_secs(5)));
     assert_eq!(closed.model, LoadModel::Closed { clients: 1, think: Nanos::ZERO });

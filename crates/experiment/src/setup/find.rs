@@ -146,6 +146,16 @@ impl Maker<'_> {
     }
 }
 
+/// What says how much, instead of the load: a search, or a level that is given.
+pub(super) fn instead(find: &Find) -> Option<Max> {
+    let at = |level: f64, window| Max { from: Some(level), most: Some(level), window, ..Max::USUAL };
+    match find {
+        Find::Confirm(Confirm { level: Level::Given { level, .. }, hold, .. }) => Some(at(*level, *hold)),
+        Find::Soak(Soak { level: Level::Given { level, .. }, lasting }) => Some(at(*level, *lasting)),
+        _ => find.max().cloned(),
+    }
+}
+
 /// What all searches of a file have in common.
 #[derive(Clone, Copy, Debug)]
 struct Proving {

@@ -19,7 +19,7 @@ pub struct Asked {
 }
 
 impl Maker<'_> {
-    /// `max`: where a search says how much.
+    /// `max`: where a search, or a level that is held, says how much and how long.
     pub(super) fn load(&mut self, it: &file::Load, mix: &Mix, max: Option<&Max>) -> Asked {
         let (model, course) = match it.model {
             Model::Closed => self.closed(it, mix, max),
@@ -105,7 +105,7 @@ impl Maker<'_> {
             }
             None => match max.filter(|_| mix.rate.is_none() && !mix.is_empty()) {
                 Some(max) => searched(max),
-                None => self.of_rates(it, mix),
+                None => self.of_rates(it, mix, max),
             },
         };
         if it.coefficient.is_some() && (it.schedule.is_some() || mix.rate.is_none()) {
@@ -148,10 +148,11 @@ impl Maker<'_> {
     }
 
     /// The schedule of a load that is made of its operations' rates, or of their own schedules.
-    fn of_rates(&mut self, it: &file::Load, mix: &Mix) -> (String, Course) {
+    fn of_rates(&mut self, it: &file::Load, mix: &Mix, max: Option<&Max>) -> (String, Course) {
         let own = mix.own.iter().map(|it| it.1.lasting).max().unwrap_or(Nanos::ZERO);
-        let lasting = match (it.duration, mix.rate) {
-            (Some(it), _) => it.0,
+        let said = max.filter(|_| mix.rate.is_some()).map(|it| it.window);
+        let lasting = match (it.duration.map(|it| it.0).or(said), mix.rate) {
+            (Some(it), _) => it,
             // Told where it stands, if that is no schedule.
             (None, None) if mix.is_empty() => Nanos::from_secs(own.0.div_ceil(1_000_000_000)),
             (None, Some(_)) => {

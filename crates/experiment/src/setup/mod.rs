@@ -62,7 +62,7 @@ impl Maker<'_> {
         self.answered(&feeds, &stack);
         let mix = self.mix(&file.operations.0);
         let find = self.find(file.find.as_ref(), file.prove, &file.load);
-        let mut asked = self.load(&file.load, &mix, find.max());
+        let mut asked = self.load(&file.load, &mix, find::instead(&find).as_ref());
         let mut stop = file.stop;
         if let Some(guard) = guard {
             self.guarded(&guard, &mut asked);
