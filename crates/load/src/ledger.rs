@@ -8,6 +8,7 @@ use crate::script::Slot;
 use model::durability::{Attempt, Entry, Key, Outcome, Server, ServerId};
 use model::{ClientId, Code, Nanos};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
 /// A script whose transactions are writes with a key. Its commit is its last statement.
@@ -70,6 +71,8 @@ pub struct Tap {
     /// By client of this thread.
     reserved: Vec<Reserved>,
     first: u32,
+    /// Told after each writing.
+    wake: Receiver<()>,
     servers: Arc<Servers>,
     /// What servers said of themselves, the last first.
     known: Vec<(Box<[u8]>, ServerId)>,
@@ -95,7 +98,8 @@ struct Servers {
 /// The other end of all taps.
 #[derive(Debug)]
 pub struct Drain {
-    rings: Vec<(Arc<Ring>, u64)>,
+    /// With the number of records that were taken, and where their threads are woken.
+    rings: Vec<(Arc<Ring>, u64, SyncSender<()>)>,
     servers: Arc<Servers>,
     /// Servers that were told.
     told: usize,
@@ -105,14 +109,16 @@ pub struct Drain {
 /// servers.
 pub fn taps(threads: &[(u32, u32)], system: u64) -> (Vec<Tap>, Drain) {
     let servers = Arc::new(Servers { system, met: Mutex::new(Vec::new()) });
+    let mut rings = Vec::new();
     let tap = |&(first, clients): &(u32, u32)| {
+        let (wakes, wake) = sync_channel(1);
         let places = (0..PLACES).map(|_| std::array::from_fn(|_| AtomicU64::new(0))).collect();
         let ring = Arc::new(Ring { places, filled: AtomicU64::new(0), written: AtomicU64::new(0) });
-        let reserved = vec![Reserved::default(); clients as usize];
-        Tap { ring, filled: 0, free: PLACES, reserved, first, servers: servers.clone(), known: Vec::new() }
+        rings.push((ring.clone(), 0, wakes));
+        let (reserved, known) = (vec![Reserved::default(); clients as usize], Vec::new());
+        Tap { ring, filled: 0, free: PLACES, reserved, first, wake, servers: servers.clone(), known }
     };
-    let taps: Vec<Tap> = threads.iter().map(tap).collect();
-    let rings = taps.iter().map(|it| (it.ring.clone(), 0)).collect();
+    let taps = threads.iter().map(tap).collect();
     (taps, Drain { rings, servers, told: 0 })
 }
 
@@ -185,14 +191,16 @@ impl Tap {
         self.ring.filled.store(self.filled, Ordering::Release);
     }
 
-    /// Until so many were written that it is `enough`.
+    /// Until so many were written that it is `enough`; with nobody left to write, until nothing.
     fn wait(&self, enough: impl Fn(u64) -> bool) -> u64 {
         loop {
             let written = self.ring.written.load(Ordering::Acquire);
             if enough(written) {
                 return written;
             }
-            std::thread::yield_now();
+            if self.wake.recv().is_err() {
+                return u64::MAX - PLACES;
+            }
         }
     }
 
@@ -240,7 +248,7 @@ impl Drain {
             to.extend(new.map(|(id, server)| Entry::Server(ServerId(id as u16), server.clone())));
             self.told = met.len();
         }
-        for ((ring, taken), filled) in self.rings.iter_mut().zip(filled) {
+        for ((ring, taken, _), filled) in self.rings.iter_mut().zip(filled) {
             for number in *taken..filled {
                 let place = &ring.places[(number % PLACES) as usize];
                 to.push(entry(std::array::from_fn(|word| place[word].load(Ordering::Relaxed))));
@@ -251,8 +259,10 @@ impl Drain {
 
     /// Everything that was taken has been written.
     pub fn written(&mut self) {
-        for (ring, taken) in &self.rings {
+        for (ring, taken, wakes) in &self.rings {
             ring.written.store(*taken, Ordering::Release);
+            // Where one is waiting to be seen already, that is enough.
+            let _ = wakes.try_send(());
         }
     }
 }

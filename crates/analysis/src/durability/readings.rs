@@ -44,10 +44,9 @@ impl<'a> Readings<'a> {
         self.of.last().filter(|it| it.began >= at).map(|it| it.rows.contains(key))
     }
 
-    /// Absent from a reading that began after `at`, and there in a later one.
-    pub fn came_back(&self, key: Key, at: Nanos) -> bool {
-        let mut after = self.of.iter().filter(|it| it.began >= at).map(|it| it.rows.contains(key));
-        after.any(|there| !there) && after.any(|there| there)
+    /// Absent from a reading that began after `at`.
+    pub fn was_absent(&self, key: Key, at: Nanos) -> bool {
+        self.of.iter().any(|it| it.began >= at && !it.rows.contains(key))
     }
 
     /// In any reading.

@@ -168,7 +168,7 @@ impl<'a> Writes<'a> {
         match there {
             None => self.written.younger += 1,
             Some(true) => {
-                if self.readings.came_back(key, attempt.ended) {
+                if self.readings.was_absent(key, attempt.ended) {
                     found.add(Kind::Flicker, Some(key));
                 }
             }

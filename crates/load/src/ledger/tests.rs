@@ -86,6 +86,17 @@ fn nothing_is_lost_on_the_way() {
     assert_eq!(reserved, [EACH + BLOCK; 2]);
 }
 
+/// A thread does not wait for a ledger that nobody keeps any more.
+#[test]
+fn nobody_is_waited_for() {
+    let (mut taps, drain) = taps(&[(0, 1)], 1);
+    drop(drain);
+    for sequence in 0..3 * PLACES {
+        taps[0].reserve(ClientId(0), sequence);
+        taps[0].wrote(&attempt(sequence, Outcome::Acknowledged), b"");
+    }
+}
+
 #[test]
 fn what_the_ledger_is_told() {
     use model::Outcome as Met;

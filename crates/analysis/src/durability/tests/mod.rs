@@ -170,6 +170,13 @@ fn who_is_primary() {
     check("0a @1 1a @0 0u", &["0/0 1/0"], "Kept");
     check("0a @1 1a @0 0l", &["0/0 1/0"], "Kept lost locally 1 0/1");
     check("0a @1 1a 1a", &["0/0 1/0 1/1"], "Kept");
+    // What was under way when the new one acknowledged first may have been acknowledged by right.
+    let just_then = |told: &mut Told| {
+        if let Some(Entry::Ended(it)) = told.entries.iter_mut().rfind(|it| matches!(it, Entry::Ended(_))) {
+            it.invoked = Nanos::from_millis(31);
+        }
+    };
+    check_with("0a @1 1a @0 0a", &["0/0 0/1 1/0"], just_then, "Kept");
     // A reading that cannot be believed is none.
     let standby = |told: &mut Told| told.history.readings[0].in_recovery = true;
     check_with("0a", &["", "0/0"], standby, "Unknown; from standby 0");
@@ -398,6 +405,9 @@ fn counts() {
         misrouted: 1,
     };
     assert_eq!(counts, expected);
+    // One between others has no outcome either.
+    told.entries.retain(|it| !matches!(it, Entry::Ended(it) if it.key == Key { session: 0, sequence: 2 }));
+    assert_eq!(told.judge().counts.untold, expected.untold + 1);
 }
 
 #[test]
