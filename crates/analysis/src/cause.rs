@@ -4,6 +4,8 @@
 //! is no cause: what is nearest to the data comes first, and processors before pools, because a pooler or server that stands
 //! still holds its connections meanwhile.
 
+use model::advice::{Advice, Advised};
+use model::explain::Candidate;
 use model::finding::{Bound, Circumstance, Finding};
 use model::plan::{Kind, Node, Setup};
 use model::search::{Cause, Limit, Nudge, Proof, Proven, Suspect, Turn};
@@ -51,6 +53,26 @@ pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f6
         }
     }
     all
+}
+
+/// The same with what there is to build: a table that is read from end to end has indexes that were advised for it.
+pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) -> Vec<Suspect> {
+    let advised = advice.iter().filter(|it| it.cells.contains(&cell)).flat_map(|it| &it.indexes);
+    for it in &mut suspects {
+        let Limit::Scan { table, ddl } = &mut it.limit else { continue };
+        // Statistics name the schema, `book.bookv2`, where it is not `public`.
+        let of_table = |it: &&Advised| {
+            let Candidate { schema, table: name, .. } = &it.candidate;
+            name == table || format!("{schema}.{name}") == *table
+        };
+        let all: Vec<&str> = advised.clone().filter(of_table).map(|it| it.ddl.as_str()).collect();
+        if !all.is_empty() {
+            let together = all.join("; ");
+            *ddl = Some(together.clone());
+            it.nudge = Some(Nudge { turn: Turn::Index { ddl: together }, amount: None });
+        }
+    }
+    suspects
 }
 
 /// What turning brought to light. Of several that limit, the one that moved the maximum most; of none, the first suspect that

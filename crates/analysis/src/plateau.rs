@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "takes minutes"]
+    #[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
     fn equal_cells_stay_and_worse_ones_leave_a_thousand_times() {
         for runs in [2, 3, 5] {
             let (left, stayed) = wrong(runs, 1000);

@@ -56,10 +56,8 @@ const BELOW: f64 = 0.85;
 fn rising(level: f64, ramp: Nanos, window: Nanos) -> String {
     let seconds = |it: Nanos| it.0 / 1_000_000_000;
     let level = decimal(level);
-    if ramp == Nanos::ZERO {
-        return format!("const({level}, {}s)", seconds(window));
-    }
-    format!("line(1, {level}, {}s) const({level}, {}s)", seconds(ramp), seconds(window))
+    let hold = format!("const({level}, {}s)", seconds(window));
+    if ramp == Nanos::ZERO { hold } else { format!("line(0, {level}, {}s) {hold}", seconds(ramp)) }
 }
 
 /// Without an exponent, to a thousandth.
@@ -186,7 +184,7 @@ mod tests {
         let level = Level::Given { level: 50.0, of: None };
         let (ramp, hold) = (Nanos::from_secs(10), Nanos::from_secs(60));
         let confirm = Find::Confirm(Confirm { level, ramp, hold });
-        check(&confirm, &step(Scale::Rate, 50.0, Stage::Confirm, 60), "line(1, 50, 10s) const(50, 60s)");
+        check(&confirm, &step(Scale::Rate, 50.0, Stage::Confirm, 60), "line(0, 50, 10s) const(50, 60s)");
         check(&confirm, &step(Scale::Rate, 50.0, Stage::Ramp, 20), "const(50, 20s)");
         check(&confirm, &step(Scale::Clients, 50.0, Stage::Confirm, 60), "50/Some(5.0) 50/None");
     }

@@ -188,7 +188,7 @@ mod tests {
     /// Reached: with 120 points 95.9, 95.0, 95.3, 95.0 and 90.5 % at 0, 0.3, 0.6, 0.8 and 0.9 (there more than half have no
     /// interval); with 30 points and 0.6, 88 % of the half that have one.
     #[test]
-    #[ignore = "takes a minute"]
+    #[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
     fn how_often_the_interval_holds_the_truth_everywhere() {
         for n in [30, 60, 120, 200] {
             for phi in [0.0, 0.3, 0.6, 0.8, 0.9] {

@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "takes minutes"]
+    #[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
     fn how_often_the_intervals_hold_the_truth_everywhere() {
         for repeat in [1, 2, 3] {
             for law in [[100.0, 0.05, 5e-4], [100.0, 0.03, 0.0], [100.0, 0.0, 3e-4], [100.0, 0.2, 1e-3]] {

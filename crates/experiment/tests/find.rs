@@ -9,8 +9,7 @@ const OPEN: &str = "load: { model: open, max_in_flight: 50 }";
 const CLOSED: &str = "load: { model: closed }";
 
 fn plan(load: &str, rest: &str) -> Result<Plan, Mistakes> {
-    let operations =
-        if load.contains("operations:") { "" } else { "operations: { a: { sql: SELECT 1 } }\n" };
+    let operations = if load.contains("operations:") { "" } else { "operations: { a: { sql: SELECT 1 } }\n" };
     let text = format!("stack: {{ postgres: {{}} }}\n{operations}{load}\n{rest}\n");
     let course = Course { lasting: Nanos::from_secs(10), most: 5.0 };
     read(&Request {

@@ -29,7 +29,7 @@ const TOLD: [&str; 8] = [BUILT, COMMAND, FEED, FIRED, MONITORING, PLANS, STEP, "
 /// Reads the run's file. It may be still growing: then the account is of what there is so far.
 pub fn of(path: &Path) -> Result<Account, Trouble> {
     let reading = Reading::of(path)?;
-    let maxima = searched::maxima(&reading);
+    let mut maxima = searched::maxima(&reading);
     let counting = searched::figures(&reading, &maxima);
     let facts = stored::facts(&counting);
     let matrix = analysis::matrix::matrix(&reading.experiment, &facts);
@@ -42,6 +42,7 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
     let cells: Vec<CellAccount> =
         (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &counting, it)).collect();
     let advice = advised::advice(&reading, &cells);
+    searched::suspect(&reading, &mut maxima, &findings, &advice);
     let Reading { experiment, notes, trials, .. } = reading;
     let trials = trials.into_iter().map(|it| trial(&experiment, &notes, it)).collect();
     Ok(Account {

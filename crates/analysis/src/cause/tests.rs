@@ -419,3 +419,37 @@ fn a_cause_is_what_turning_moved() {
     }
     assert_eq!(cause(&[], &[]), Cause::NotKnown);
 }
+
+#[test]
+fn a_scan_is_proved_by_all_indexes_that_are_advised_for_its_table() {
+    let advised = |schema: &str, table: &str, column: &str| Advised {
+        candidate: Candidate { schema: schema.into(), table: table.into(), keys: vec![], wanted_by: vec![] },
+        ddl: format!("CREATE INDEX ON {schema}.{table} ({column})"),
+        bytes: None,
+        rows: 1e6,
+        helped: vec![],
+        saved: None,
+        kept_by: vec![],
+        not_hot: vec![],
+    };
+    let indexes = vec![
+        advised("book", "bookv2", "author"),
+        advised("public", "other", "id"),
+        advised("book", "bookv2", "name"),
+    ];
+    let advice = [Advice { cells: vec![1], indexes, ..Advice::default() }];
+    let scan = |table: &str| Suspect { nudge: None, limit: Limit::Scan { table: table.into(), ddl: None } };
+    let check = |table: &str, cell, expected: Option<&str>| {
+        let it = with_indexes(vec![scan(table)], cell, &advice).remove(0);
+        let Limit::Scan { ddl, .. } = &it.limit else { panic!("it stays one") };
+        assert_eq!(ddl.as_deref(), expected, "{table} of {cell}");
+        let turn = it.nudge.map(|it| it.turn);
+        assert_eq!(turn, expected.map(|it| Turn::Index { ddl: it.to_owned() }));
+    };
+    let both = "CREATE INDEX ON book.bookv2 (author); CREATE INDEX ON book.bookv2 (name)";
+    check("book.bookv2", 1, Some(both));
+    check("bookv2", 1, Some(both));
+    check("other", 1, Some("CREATE INDEX ON public.other (id)"));
+    check("third", 1, None);
+    check("book.bookv2", 0, None);
+}

@@ -25,7 +25,7 @@ impl fmt::Display for BadNames {
         match self {
             BadNames::Syntax { at } => write!(f, "syntax error at byte {at}"),
             BadNames::Unterminated { at } => write!(f, "the quote at byte {at} is not closed"),
-            BadNames::Zero => write!(f, "the number of synchronous standbys must be greater than zero"),
+            BadNames::Zero => write!(f, "no synchronous standby"),
         }
     }
 }

@@ -21,13 +21,11 @@
 //! votes against a level below it, or there is none.
 
 mod belief;
-mod confirm;
 mod judge;
 mod proof;
 mod rounds;
 mod track;
 
-pub use confirm::{confirm, schedule};
 pub use judge::judge;
 pub use proof::{Subject, interleave, judged, proof};
 pub use rounds::together;

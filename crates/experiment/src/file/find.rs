@@ -10,7 +10,7 @@ use serde::Deserialize;
 #[schemars(inline)]
 pub enum Find {
     Word(Found),
-    How(How),
+    How(Box<How>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

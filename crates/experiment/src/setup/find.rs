@@ -24,7 +24,7 @@ impl Maker<'_> {
         let how = match it {
             None => How::default(),
             Some(file::Find::Word(it)) => empty(*it),
-            Some(file::Find::How(it)) => it.clone(),
+            Some(file::Find::How(it)) => How::clone(it),
         };
         let scale = match load.model {
             crate::file::Model::Open => Scale::Rate,

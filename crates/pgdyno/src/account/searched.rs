@@ -1,11 +1,13 @@
 //! What did searches come to, from a run's file alone?
 
-use super::stored::{Reading, Stored, facts};
+use super::stored::{Reading, Stored};
 use crate::run::result::SUSPECTS;
 use crate::run::searching::{Suspected, TURNED};
 use crate::voice::Trouble;
 use analysis::plateau::{self, Known};
-use analysis::{cause, finding, search, setting, soak, usl};
+use analysis::{cause, search, setting, soak, usl};
+use model::advice::Advice;
+use model::finding::Finding;
 use model::matrix::{self, Figure, Matrix};
 use model::plan::{Confirm, Find, Level, Max, Scale, Soak};
 use model::search::{
@@ -63,14 +65,27 @@ fn maximum(reading: &Reading, max: &Max, cell: usize) -> Option<Maximum> {
 /// What may be the cause of a cell's maximum, the likeliest first, and whether that was decided already: what was turned
 /// to prove it must not change when the run is looked at again.
 pub fn suspected(path: &Path, cell: usize) -> Result<(Vec<Suspect>, bool), Trouble> {
+    let account = super::of(path)?;
     let reading = Reading::of(path)?;
-    if let Some(known) = known(&reading, cell) {
-        return Ok((known, true));
-    }
-    let facts = facts(&telling(&reading, &maxima(&reading)));
-    let findings = finding::findings(&reading.experiment, &facts);
+    let known = known(&reading, cell);
+    let is_known = known.is_some();
+    let found = || suspects(&reading, cell, &account.findings, &account.advice);
+    Ok((known.unwrap_or_else(found), is_known))
+}
+
+fn suspects(reading: &Reading, cell: usize, findings: &[Finding], advice: &[Advice]) -> Vec<Suspect> {
     let setup = &reading.experiment.cells[cell].setup;
-    Ok((cause::suspects(setup, cell, &findings, reading.processors.unwrap_or(1.0)), false))
+    let found = cause::suspects(setup, cell, findings, reading.processors.unwrap_or(1.0));
+    cause::with_indexes(found, cell, advice)
+}
+
+/// Where nothing was turned, what is suspected.
+pub fn suspect(reading: &Reading, maxima: &mut [Maximum], findings: &[Finding], advice: &[Advice]) {
+    for it in maxima.iter_mut().filter(|it| it.answer.level.is_some()) {
+        if known(reading, it.cell).is_none() {
+            it.cause = cause::cause(&suspects(reading, it.cell, findings, advice), &it.proofs);
+        }
+    }
 }
 
 fn known(reading: &Reading, cell: usize) -> Option<Vec<Suspect>> {

@@ -3,7 +3,7 @@
 use super::*;
 use model::Nanos;
 use report::lang::En;
-use report::live::Doing;
+use report::live::{Doing, Way};
 
 fn canvas(moves: bool) -> Canvas {
     let style = Style { characters: Characters::Utf8, colour: true };
@@ -14,7 +14,7 @@ fn live(doing: Doing) -> Live {
     Live {
         trial: 1,
         cell: "transaction, 125 of many".to_owned(),
-        way: Some(report::live::Way { trials: 2, over: 0.5, left: Nanos::from_secs(9) }),
+        way: Some(Way { trials: 2, over: 0.5, left: Nanos::from_secs(9) }),
         doing,
         second: None,
         rates: Vec::new(),
