@@ -100,12 +100,12 @@ func TestSettings(t *testing.T) {
 		}
 		return settingsFrom(func(name string) (string, bool) { it, ok := all[name]; return it, ok })
 	}
-	got, err := of("POOL_SIZE", "24", "QUERY_TIMEOUT", "300ms", "ON_TIMEOUT", "cancel", "PREPARE", "false")
-	if err != nil || got.poolSize != 24 || got.timeout != 300*time.Millisecond || got.onTimeout != cancelStatement || got.prepare {
+	got, err := of("POOL_SIZE", "24", "QUERY_TIMEOUT", "300ms", "ON_TIMEOUT", "cancel", "PREPARE", "false", "APPLICATION_NAMES", "different")
+	if err != nil || got.poolSize != 24 || got.timeout != 300*time.Millisecond || got.onTimeout != cancelStatement || got.prepare || !got.ownNames {
 		t.Errorf("%+v, %v", got, err)
 	}
-	_, err = of("POOL_SIZE", "0", "QUERY_TIMEOUT", "soon", "ON_TIMEOUT", "cry", "PREPARE", "maybe")
-	for _, name := range []string{"POOL_SIZE=0", "QUERY_TIMEOUT=soon", "ON_TIMEOUT=cry", "PREPARE=maybe"} {
+	_, err = of("POOL_SIZE", "0", "QUERY_TIMEOUT", "soon", "ON_TIMEOUT", "cry", "PREPARE", "maybe", "APPLICATION_NAMES", "mine")
+	for _, name := range []string{"POOL_SIZE=0", "QUERY_TIMEOUT=soon", "ON_TIMEOUT=cry", "PREPARE=maybe", "APPLICATION_NAMES=mine"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not told: %v", name, err)
 		}

@@ -32,6 +32,9 @@ type settings struct {
 	onTimeout onTimeout
 	// Statements are prepared once per connection. Poolers that share connections by transaction may not allow it.
 	prepare bool
+	// Whether each connection has an application_name of its own: a pooler that shares connections sets it anew at every
+	// change of client.
+	ownNames bool
 }
 
 func settingsFrom(lookup func(string) (string, bool)) (settings, error) {
@@ -80,6 +83,13 @@ func settingsFrom(lookup func(string) (string, bool)) (settings, error) {
 		it.prepare = on
 		if err != nil {
 			return fmt.Errorf("write true or false")
+		}
+		return nil
+	})
+	read("APPLICATION_NAMES", func(text string) error {
+		it.ownNames = text == "different"
+		if text != "different" && text != "equal" {
+			return fmt.Errorf("write equal or different")
 		}
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -47,6 +48,13 @@ func open(ctx context.Context, it settings) (*store, error) {
 	config.MinConns = 0
 	if !it.prepare {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
+	if it.ownNames {
+		var opened atomic.Int64
+		config.BeforeConnect = func(_ context.Context, conn *pgx.ConnConfig) error {
+			conn.RuntimeParams["application_name"] = fmt.Sprintf("delivery-%d", opened.Add(1))
+			return nil
+		}
 	}
 	if it.onTimeout == cancelStatement {
 		config.ConnConfig.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
