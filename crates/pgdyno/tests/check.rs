@@ -117,6 +117,7 @@ fn documented_and_shipped_experiments_are_right() {
         ("operations", service, 6),
         ("attached", service, 1),
         ("http", service, 1),
+        ("maximum", COMMON[0].1, 6),
     ] {
         let text = fs::read_to_string(root.join(format!("docs/{page}.md"))).expect("it is there");
         let mut count = 0;
@@ -136,13 +137,20 @@ fn documented_and_shipped_experiments_are_right() {
         }
         assert!(count >= least, "only {count} examples were found on {page}");
     }
+    let mut shipped = 0;
     for folder in fs::read_dir(root.join("experiments")).expect("experiments are shipped") {
         let folder = folder.expect("readable").path();
-        if folder.join("experiment.yaml").exists() {
-            let (status, _, err) = pgdyno(&folder, &["check", "experiment.yaml"]);
-            assert_eq!((status, err.as_str()), (Some(0), ""), "{}", folder.display());
+        let Ok(files) = fs::read_dir(&folder) else { continue };
+        let names = files.map(|it| it.expect("readable").file_name().into_string().expect("in ASCII"));
+        for file in names.filter(|it| it.ends_with(".yaml")) {
+            for args in [&["check", &file][..], &["check", &file, "--quick"]] {
+                let (status, _, err) = pgdyno(&folder, args);
+                assert_eq!((status, err.as_str()), (Some(0), ""), "{}/{file}", folder.display());
+            }
+            shipped += 1;
         }
     }
+    assert!(shipped >= 4, "only {shipped} experiments were found");
 }
 
 #[test]
