@@ -45,6 +45,7 @@ fn a_set() {
     check("", &["0/0"], "Broken phantom 1 0/0");
     check("0a", &["0/0 0/0"], "Broken duplicate 1 0/0");
     check("0a", &["0/0 0/0 0/0"], "Broken duplicate 1 0/0");
+    check_with("0a", &["0/0 0/70", "0/0"], |told| told.history.end = None, "Broken flicker 1 0/70; open");
     // Everything at once, as its pathological case.
     check("0u 1a 2a", &["2/0 2/0 3/0"], "Broken lost 1 1/0, phantom 1 3/0, duplicate 1 2/0");
     // It was there, and is not any more; it was not, and is again.
@@ -388,10 +389,19 @@ fn bounds() {
 }
 
 #[test]
+fn many_are_counted_and_some_are_named() {
+    let found = Told::of(&"0a ".repeat(12), &[""]).judge().findings;
+    assert_eq!((found[0].count, found[0].examples.len()), (12, EXAMPLES));
+    let twice = Told::of("0a 0a 1a", &["0/0 0/0 0/1 0/1 1/0 1/0"]).judge().findings;
+    assert_eq!((twice[0].count, twice[0].examples.len()), (3, 3));
+}
+
+#[test]
 fn counts() {
-    let mut told = Told::of("0a 0l 0f 0u 1u 1f 1!f", &["0/0 0/1 0/3"]);
+    let mut told = Told::of("0a 0l 0f 0u 1u 1f 1!f 2u 2u", &["0/0 0/1 0/3"]);
     let misrouted = Outcome::Failed(model::Code::SqlState(*b"25006"));
-    if let Some(Entry::Ended(it)) = told.entries.iter_mut().rfind(|it| matches!(it, Entry::Ended(_))) {
+    let last = told.entries.iter_mut().rfind(|it| matches!(it, Entry::Ended(it) if it.key.session == 1));
+    if let Some(Entry::Ended(it)) = last {
         it.outcome = misrouted;
     }
     let counts = told.judge().counts;
@@ -399,9 +409,9 @@ fn counts() {
         acknowledged: 1,
         local: 1,
         failed: 2,
-        unknown: 2,
+        unknown: 4,
         unknown_present: 1,
-        untold: 1024 - 4 + 1024 - 2,
+        untold: 3 * 1024 - 4 - 2 - 2,
         misrouted: 1,
     };
     assert_eq!(counts, expected);
@@ -422,6 +432,7 @@ fn a_wall_clock_that_was_set_changes_nothing_else() {
         }
     };
     check_with("0a", &["0/0"], clocks(&[(0, 5), (1000, 1005), (2000, 2400)]), "Kept");
+    check_with("0a", &["0/0"], clocks(&[(0, 0), (1000, 1500)]), "Kept");
     check_with("0a", &["0/0"], clocks(&[(0, 0), (1000, 1501)]), "Kept; clock 501000");
     check_with(
         "0a",
