@@ -323,6 +323,13 @@ impl Run {
         self
     }
 
+    /// Only its first seconds, of samples too.
+    pub fn cut(mut self, seconds: u64) -> Run {
+        let window = Nanos::from_secs(seconds);
+        self.samples.retain(|it| it.at <= window);
+        self.with(|it| it.measured.window = window)
+    }
+
     pub fn facts<'a>(&'a self, experiment: &'a Experiment) -> TrialFacts<'a> {
         TrialFacts {
             cell: self.cell,

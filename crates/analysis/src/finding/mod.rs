@@ -200,16 +200,23 @@ fn judged(whole: &Cell<'_>, full: &Cell<'_>) -> Vec<Finding> {
 }
 
 /// What was sampled under the full load: all of a closed model's; of an open one, and of users that come one by one, the
-/// last third, towards which schedules grow. What holds up the end of a ramp is not seen in an average over all of it.
+/// last third, towards which schedules grow. What holds up the end of a ramp is not seen in an average over all of it. Of a
+/// rate that stays the same, all but the first quarter, in which queues fill: a third of a short window has no two looks.
 fn late(trial: &TrialFacts<'_>) -> Vec<Sample> {
     let window = trial.summary.map_or(Nanos::ZERO, |it| it.window);
-    let grows = match &trial.setup.load.model {
-        LoadModel::Open { .. } => true,
-        LoadModel::Closed { .. } => false,
-        LoadModel::Users { stages, .. } => stages.len() > 1 || stages[0].spawn_rate.is_some(),
+    let last_third = Nanos(window.0 / 3 * 2);
+    let from = match &trial.setup.load.model {
+        LoadModel::Open { schedule, .. } if is_one_rate(schedule) => Nanos(window.0 / 4),
+        LoadModel::Open { .. } => last_third,
+        LoadModel::Users { stages, .. } if stages.len() > 1 || stages[0].spawn_rate.is_some() => last_third,
+        LoadModel::Closed { .. } | LoadModel::Users { .. } => Nanos::ZERO,
     };
-    let from = if grows { Nanos(window.0 / 3 * 2) } else { Nanos::ZERO };
     trial.samples.iter().filter(|it| it.at > from).cloned().collect()
+}
+
+/// Whether a schedule has one part, in which the rate stays the same.
+fn is_one_rate(schedule: &str) -> bool {
+    schedule.trim_start().starts_with("const(") && schedule.matches('(').count() == 1
 }
 
 #[cfg(test)]

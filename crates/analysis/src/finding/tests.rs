@@ -362,12 +362,31 @@ fn the_end_of_a_ramp_tells_what_holds_it_up() {
     };
     let run = held(run());
     assert_eq!(bound(&experiment, &run), 0);
+    for (schedule, expected) in
+        [("line(1, 200, 10s)", 1), ("const(20, 6s) const(200, 4s)", 1), ("const(200, 10s)", 0)]
+    {
+        experiment.cells[0].setup.load.model = LoadModel::Open {
+            schedule: schedule.into(),
+            arrivals: model::Spacing::Poisson,
+            max_in_flight: 200,
+        };
+        assert_eq!(bound(&experiment, &run), expected, "{schedule}");
+    }
+}
+
+/// As the steps of a search are that is in a hurry: its last third is one second, in which no counter grows.
+#[test]
+fn a_short_window_of_one_rate_tells_what_holds_it_up() {
+    let busy = run().ramp("pooler", "cgroup_cpu", |second| second as f64);
+    let short = sessions(busy, 1.5, 0.0, 18.5).cut(3);
+    let mut experiment = experiment(&["pooled"], None);
     experiment.cells[0].setup.load.model = LoadModel::Open {
-        schedule: "line(1, 200, 10s)".into(),
+        schedule: "const(200, 3s)".into(),
         arrivals: model::Spacing::Poisson,
         max_in_flight: 200,
     };
-    assert_eq!(bound(&experiment, &run), 1);
+    let found = findings(&experiment, &[short.facts(&experiment)]);
+    assert!(found.iter().any(|it| matches!(it, Finding::PoolerBound { .. })), "{found:?}");
 }
 
 #[test]

@@ -4,12 +4,12 @@
 //! measured the generator says nothing, whatever else it shows.
 
 use crate::objective;
-use model::Second;
 use model::objective::{Judged, Unit, Verdict};
 use model::plan::Scale;
 use model::search::{Broke, Held, Hindered, Seen, Stage, Step};
 use model::stop::Fired;
 use model::summary::{Doubt, LoadModel, Reason, Summary};
+use model::{Nanos, Second};
 
 /// Of what is offered; what is less falls behind by more than a fiftieth. Less than that is seen by [`growing`], which is
 /// more sensitive, but asks for a steady course; this one asks for nothing.
@@ -50,7 +50,8 @@ pub fn judge(
     objectives: &[Judged],
     fired: Option<&Fired>,
 ) -> Seen {
-    let outcome = outcome(&step, summary, &within(&step, seconds), objectives, fired);
+    let loaded = within(&step, seconds, summary.window);
+    let outcome = outcome(&step, summary, &loaded, objectives, fired);
     let response = &summary.total.response;
     Seen { step, outcome, delivered: summary.total.tps, p99: response.p99, mean: response.mean }
 }
@@ -123,9 +124,11 @@ fn by_service(broken: &Judged, summary: &Summary) -> bool {
     it.judge(&served).verdict == Verdict::Broken
 }
 
-/// The last ones that are whole, as many as the window is long, without its beginning.
-fn within<'a>(step: &Step, seconds: &'a [Second]) -> Vec<&'a Second> {
-    let whole: Vec<&Second> = seconds.iter().filter(|it| lasting(it) > 0.5).collect();
+/// The last ones that are whole, as many as the window is long, without its beginning. What comes after `loaded`, all the time
+/// in which there were arrivals, is the end of what was under way: next to nothing is delivered then.
+fn within<'a>(step: &Step, seconds: &'a [Second], loaded: Nanos) -> Vec<&'a Second> {
+    let arriving = |it: &&Second| (it.second as f64) < loaded.as_secs_f64().round();
+    let whole: Vec<&Second> = seconds.iter().filter(arriving).filter(|it| lasting(it) > 0.5).collect();
     let window = step.window.as_secs_f64();
     let from = whole.last().map_or(0.0, |it| it.to.as_secs_f64()) - window * (1.0 - STARTING);
     whole.into_iter().filter(|it| it.from.as_secs_f64() >= from - 1e-3).collect()
@@ -198,7 +201,7 @@ mod tests {
     use crate::fixture::{closed, millis, open, quiet};
     use crate::summary::summarise;
     use model::summary::{Plan, Server};
-    use model::{Code, Latency, Measured, Nanos, OperationSecond};
+    use model::{Code, Latency, Measured, OperationSecond};
 
     /// Twenty seconds at 1000 per second, nothing to be said against them; 30 are under way.
     struct Trial {
@@ -222,7 +225,7 @@ mod tests {
             };
             Trial {
                 plan: open(),
-                measured: quiet(),
+                measured: Measured { window: Nanos::from_secs(20), ..quiet() },
                 seconds: (0..20).map(second).collect(),
                 objectives: vec!["p99 < 200ms"],
                 fired: false,
@@ -279,6 +282,14 @@ mod tests {
         check(|it| it.each(|_, it| it.operations[0].late = 100), "behind 0.900");
         // Only in the first quarter: it was getting going.
         check(|it| it.each(|n, it| it.operations[0].ok = if n < 5 { 0 } else { 1000 }), "held");
+        // When the last arrival has come, what is under way ends, and no more.
+        let ending = |it: &mut Trial| {
+            let from = Nanos::from_secs(20);
+            let mut last = Second { second: 20, from, to: Nanos::from_secs(21), ..it.seconds[0].clone() };
+            last.operations[0].ok = 2;
+            it.seconds.push(last);
+        };
+        check(ending, "held");
         // In a closed model nothing is offered.
         let none = |it: &mut Trial| {
             it.plan = closed();
@@ -341,6 +352,7 @@ mod tests {
                     Second { second: from.0 / 1_000_000_000, from, to, ..it.seconds[0].clone() }
                 };
                 it.seconds.extend(it.seconds.iter().map(more).collect::<Vec<_>>());
+                it.measured.window = Nanos::from_secs(40);
                 under_way(|n| if n < 20 { 60 * n } else { 1200 })(it);
                 it.each(|n, it| it.operations[0].ok = (50 * n).min(1000));
             },
