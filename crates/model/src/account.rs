@@ -8,7 +8,7 @@ use crate::finding::Finding;
 use crate::matrix::{Matrix, Status};
 use crate::objective::Judged;
 use crate::plan::{Experiment, Limits};
-use crate::search::{Endurance, Maximum, Plateau};
+use crate::search::{Endurance, Maximum, Plateau, Step};
 use crate::stop::Fired;
 use crate::summary::{Doubt, Failure, Reason};
 use crate::{Nanos, PerSecond};
@@ -164,6 +164,9 @@ pub struct TrialAccount {
     pub id: u32,
     pub cell: usize,
     pub repetition: u32,
+    /// Of a search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<Step>,
     pub begun_ms: u64,
     /// `None` while it runs.
     pub status: Option<Status>,

@@ -111,7 +111,7 @@ fn run_state(it: Status) -> RunState {
 }
 
 fn trial(experiment: &Experiment, notes: &[store::Note], it: Stored) -> TrialAccount {
-    let Stored { recorded, status, fired, summary, charts, .. } = it;
+    let Stored { recorded, step, status, fired, summary, charts, .. } = it;
     let (id, cell) = (recorded.id, recorded.trial.cell as usize);
     let of_trial = notes.iter().filter(|it| it.trial == Some(id) && !TOLD.contains(&it.subject.as_str()));
     let validity = summary.as_ref().map(|it| it.validity.clone()).unwrap_or_default();
@@ -125,6 +125,7 @@ fn trial(experiment: &Experiment, notes: &[store::Note], it: Stored) -> TrialAcc
         id: id.0,
         cell,
         repetition: recorded.trial.repetition,
+        step,
         begun_ms: recorded.trial.begun_ms,
         status,
         valid: counts,

@@ -24,7 +24,7 @@ pub trait PageWords {
     fn answer(&self, it: &Answer<'_>) -> String;
 
     /// `sql`: whether its protocol matters, which requests to services do not have. `at_once`: how many clients, or
-    /// transactions in flight, in one cell or another.
+    /// transactions in flight, in one cell or another; empty, like an open model's schedule, where that is searched for.
     fn load(&self, it: &Load, sql: bool, at_once: &[u32]) -> String;
     /// How often and how long each cell is measured.
     fn window(&self, it: &Load, repeat: u32) -> String;

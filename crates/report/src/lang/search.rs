@@ -2,7 +2,7 @@
 
 use super::number::Numbers;
 use model::Nanos;
-use model::plan::Scale;
+use model::plan::{Max, Scale};
 use model::search::{
     Answer, Broke, Course, Endurance, Fitted, Held, Hindered, Limit, Need, Nudge, Proven, Scalability, Stage,
     Trended,
@@ -36,6 +36,8 @@ pub trait SearchWords {
     fn answered(&self, answered: usize, of: usize) -> String;
     /// Every search of a cell, beside their common answer.
     fn rounds(&self, all: &[Answer]) -> String;
+    /// How a maximum is searched for: how long each time, and how often all of it.
+    fn search_window(&self, it: &Max, warmup: Nanos, repeat: u32) -> String;
     /// How long was measured until the answer was there.
     fn measured_for(&self, trials: u32, measured: Nanos) -> String;
 

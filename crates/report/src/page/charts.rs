@@ -30,10 +30,20 @@ fn trial(case: &Case<'_>, it: &TrialAccount) -> ChartedTrial {
         (true, false) => Tone::Bad,
     };
     ChartedTrial {
-        name: Line { text: lang.trial(case.name(it.cell), it.repetition + 1), tone },
+        name: Line { text: name(case, it), tone },
         charts: it.charts.charts.iter().map(|it| chart(it, lang)).collect(),
         marks: it.charts.marks.iter().map(|it| mark(it, lang)).collect(),
     }
+}
+
+/// A trial among others: by its repetition, or in a search by its level.
+fn name(case: &Case<'_>, it: &TrialAccount) -> String {
+    let (lang, cell) = (case.lang, case.name(it.cell));
+    let Some(step) = &it.step else { return lang.trial(cell, it.repetition + 1) };
+    let of_many = if case.account.experiment.cells.len() > 1 { cell } else { "" };
+    let level = lang.at_level(of_many, step.scale, step.level);
+    let nudge = step.nudge.as_ref().map_or(String::new(), |it| format!(", {}", lang.nudge(it)));
+    format!("{}: {level}{nudge}", it.id)
 }
 
 /// Its names in a language; numbers are beside the page.

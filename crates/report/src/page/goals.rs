@@ -10,9 +10,14 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     let setups: Vec<&Setup> = experiment.cells.iter().map(|it| &it.setup).collect();
     let name = |term| lang.term(term).to_owned();
     let mut facts = Vec::new();
-    let loads = loads(&setups);
+    let max = experiment.find.max();
+    let loads = loads(&setups, max.is_some());
     facts.extend(loads.iter().map(|it| (name(Term::Load), lang.load(&it.load, it.sql, &it.at_once))));
-    let windows = distinct(setups.iter().map(|it| lang.window(&it.load, experiment.repeat)));
+    let window = |it: &&Setup| match max {
+        Some(max) => lang.search_window(max, it.load.warmup, experiment.repeat),
+        None => lang.window(&it.load, experiment.repeat),
+    };
+    let windows = distinct(setups.iter().map(window));
     facts.push((name(Term::Window), windows.join("; ")));
     let mixes = distinct(setups.iter().map(|it| mix(&it.operations)));
     facts.extend(mixes.into_iter().map(|it| (name(Term::Operations), it)));
@@ -50,8 +55,8 @@ struct Loaded {
     at_once: Vec<u32>,
 }
 
-/// Loads that differ by more than how many clients there are.
-fn loads(setups: &[&Setup]) -> Vec<Loaded> {
+/// Loads that differ by more than how many clients there are. `searched`: how much is not theirs to say.
+fn loads(setups: &[&Setup], searched: bool) -> Vec<Loaded> {
     let mut all: Vec<Loaded> = Vec::new();
     for setup in setups {
         let mut load = setup.load.clone();
@@ -64,13 +69,22 @@ fn loads(setups: &[&Setup]) -> Vec<Loaded> {
             },
             LoadModel::Open { max_in_flight, .. } => std::mem::take(max_in_flight),
         };
+        if let LoadModel::Open { schedule, .. } = &mut load.model
+            && searched
+        {
+            schedule.clear();
+        }
+        let counted = setup.load.model.is_open() || !searched;
+        let at_once = if counted { vec![at_once] } else { Vec::new() };
         match all.iter_mut().find(|it| it.load == load && it.sql == sql) {
-            Some(it) if it.at_once.contains(&at_once) => {}
-            Some(it) => it.at_once.push(at_once),
-            None => all.push(Loaded { load, sql, at_once: vec![at_once] }),
+            Some(it) => it.at_once.extend(at_once),
+            None => all.push(Loaded { load, sql, at_once }),
         }
     }
-    all.iter_mut().for_each(|it| it.at_once.sort_unstable());
+    for it in &mut all {
+        it.at_once.sort_unstable();
+        it.at_once.dedup();
+    }
     all
 }
 

@@ -176,7 +176,8 @@ impl PageWords for En {
         let mut parts = match &it.model {
             LoadModel::Closed { think, .. } => {
                 let plural = if at_once == [1] { "" } else { "s" };
-                let mut parts = vec!["closed model".to_owned(), format!("{numbers} client{plural}")];
+                let mut parts = vec!["closed model".to_owned()];
+                parts.extend((!at_once.is_empty()).then(|| format!("{numbers} client{plural}")));
                 if *think > Nanos::ZERO {
                     parts.push(format!("thinking {}", EN.chosen(*think)));
                 }
@@ -204,7 +205,11 @@ impl PageWords for En {
                     Spacing::Poisson => "Poisson arrivals",
                 };
                 let most = format!("at most {numbers} in flight");
-                vec!["open model".to_owned(), schedule.clone(), arrivals.to_owned(), most]
+                let schedule = Some(schedule).filter(|it| !it.is_empty()).cloned();
+                [Some("open model".to_owned()), schedule, Some(arrivals.to_owned()), Some(most)]
+                    .into_iter()
+                    .flatten()
+                    .collect()
             }
         };
         let protocol = match it.query_mode {

@@ -7,7 +7,7 @@ use crate::lang::number::Numbers;
 use crate::lang::search::{Asked, Caused, Enough, Reached, SearchWords, Sought};
 use crate::page::number::{exact, said, small, three};
 use model::Nanos;
-use model::plan::Scale;
+use model::plan::{Max, Scale};
 use model::search::{
     Answer, Broke, Course, Endurance, Fitted, Held, Hindered, Limit, Need, Nudge, Proven, Scalability, Stage,
     Trended, Turn,
@@ -230,6 +230,15 @@ impl SearchWords for En {
             .iter()
             .map(|it| it.level.map_or(self.sought(Sought::NoAnswer).to_owned(), |it| said(it, self)));
         format!("Search by search: {}.", each.collect::<Vec<_>>().join(", "))
+    }
+
+    fn search_window(&self, it: &Max, warmup: Nanos, repeat: u32) -> String {
+        let warmup = match warmup {
+            Nanos::ZERO => String::new(),
+            it => format!(" after {} of warm-up", self.span(it)),
+        };
+        let often = if repeat == 1 { String::new() } else { format!(", searched {repeat} times") };
+        format!("{} each time{warmup}, {} at the answer{often}", self.span(it.window), self.span(it.hold))
     }
 
     fn measured_for(&self, trials: u32, measured: Nanos) -> String {

@@ -187,7 +187,8 @@ impl PageWords for Ru {
         let mut parts = match &it.model {
             LoadModel::Closed { think, .. } => {
                 let clients = plural(last.into(), "клиент", "клиента", "клиентов");
-                let mut parts = vec!["закрытая модель".to_owned(), format!("{numbers} {clients}")];
+                let mut parts = vec!["закрытая модель".to_owned()];
+                parts.extend((!at_once.is_empty()).then(|| format!("{numbers} {clients}")));
                 if *think > Nanos::ZERO {
                     parts.push(format!("пауза {}", RU.chosen(*think)));
                 }
@@ -217,7 +218,11 @@ impl PageWords for Ru {
                     Spacing::Poisson => "пуассоновский поток заявок",
                 };
                 let most = format!("в работе не больше {numbers}");
-                vec!["открытая модель".to_owned(), schedule.clone(), arrivals.to_owned(), most]
+                let schedule = Some(schedule).filter(|it| !it.is_empty()).cloned();
+                [Some("открытая модель".to_owned()), schedule, Some(arrivals.to_owned()), Some(most)]
+                    .into_iter()
+                    .flatten()
+                    .collect()
             }
         };
         let protocol = match it.query_mode {

@@ -6,7 +6,7 @@ use crate::lang::number::Numbers;
 use crate::lang::search::{Asked, Caused, Enough, Reached, SearchWords, Sought};
 use crate::page::number::{exactly, small, three};
 use model::Nanos;
-use model::plan::Scale;
+use model::plan::{Max, Scale};
 use model::search::{
     Answer, Broke, Course, Endurance, Fitted, Held, Hindered, Limit, Need, Nudge, Proven, Scalability, Stage,
     Trended, Turn,
@@ -242,6 +242,22 @@ impl SearchWords for Ru {
         let each =
             all.iter().map(|it| it.level.map_or(self.sought(Sought::NoAnswer).to_owned(), |it| RU.three(it)));
         format!("По отдельным поискам: {}.", each.collect::<Vec<_>>().join(RU.among()))
+    }
+
+    fn search_window(&self, it: &Max, warmup: Nanos, repeat: u32) -> String {
+        let warmup = match warmup {
+            Nanos::ZERO => String::new(),
+            it => format!(" после прогрева в {}", self.span(it)),
+        };
+        let often = match repeat {
+            1 => String::new(),
+            n => format!(", поиск проводился {}", counted(n.into(), "раз", "раза", "раз")),
+        };
+        format!(
+            "каждый раз {}{warmup}, на найденном уровне {}{often}",
+            self.span(it.window),
+            self.span(it.hold)
+        )
     }
 
     fn measured_for(&self, trials: u32, measured: Nanos) -> String {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::lang::search::{Asked, Caused, Enough, Reached, Sought};
-use model::plan::Scale;
+use model::plan::{Max, Scale};
 use model::search::{
     Answer, Broke, Course, Endurance, Fitted, Held, Hindered, Limit, Need, Nudge, Proven, Scalability, Stage,
     Trend, Trended, Turn,
@@ -206,6 +206,7 @@ fn answers(lang: &dyn Lang) -> Told {
     for of in [1, 2, 21] {
         tell("answered", lang.answered(1, of));
         tell("measured", lang.measured_for(of as u32, Nanos::from_secs(7500)));
+        tell("window", lang.search_window(&Max::USUAL, Nanos::from_secs(of as u64 * 3), of as u32));
     }
     for peak in [None, Some(21.0), Some(96.5)] {
         let (lambda, sigma, kappa) = (fitted(89.995), fitted(0.027_73), fitted(0.000_104_4));

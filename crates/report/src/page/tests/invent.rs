@@ -235,6 +235,7 @@ fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialAccount {
         id,
         cell,
         repetition,
+        step: None,
         begun_ms: 1_763_736_000_000,
         status: Some(Status::Done),
         valid: true,
