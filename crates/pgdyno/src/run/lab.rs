@@ -5,7 +5,7 @@
 
 use super::feeds::{self, Feeds};
 use super::workload::Web;
-use crate::voice::Trouble;
+use crate::voice::{Trouble, plain};
 use model::plan::{Dataset, Feed, Replication, Setup, Stack};
 use model::reach::Reach;
 use model::rows::Rows;
@@ -25,6 +25,9 @@ const WORKERS: u16 = 2;
 
 /// Looking at the tables takes no longer.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A feed's query, or a statement that follows loading, may read a whole table, cold and under a quota of reads.
+const READING: Duration = Duration::from_secs(600);
 
 /// Everything under test, and who looks after it.
 #[derive(Debug)]
@@ -98,9 +101,10 @@ impl Lab {
             let postgres =
                 postgres.ok_or_else(|| Trouble::new("a feed by a query needs a PostgreSQL in the stack"))?;
             let target = in_database(&postgres.entrance, &chain.users().database);
-            target
-                .open(PATIENCE)
-                .map_err(|it| Trouble::new(format!("the query of a feed cannot be asked: {it}")))
+            let failed = |it: String| Trouble::new(format!("the query of a feed cannot be asked: {it}"));
+            let mut connection = target.open(PATIENCE).map_err(|it| failed(it.to_string()))?;
+            connection.patience(Some(READING)).map_err(|it| failed(plain(&it)))?;
+            Ok(connection)
         };
         setup.feeds.iter().map(|it| feeds.rows(it, &mut connection)).collect()
     }
@@ -142,7 +146,7 @@ impl Lab {
         };
         self.become_(&base, tell)?;
         if let Some(dataset) = &setup.dataset {
-            self.fill(dataset, tell)?;
+            self.fill(dataset, setup, tell)?;
         }
         if setup.stack.nodes.len() > 1 || setup.stack.replication.is_some() {
             self.become_(&setup.stack, tell)?;
@@ -183,7 +187,12 @@ impl Lab {
     }
 
     /// The dataset as it was when it had just been loaded.
-    fn fill(&mut self, dataset: &Dataset, tell: &mut dyn FnMut(News<'_>)) -> Result<(), Hindrance> {
+    fn fill(
+        &mut self,
+        dataset: &Dataset,
+        setup: &Setup,
+        tell: &mut dyn FnMut(News<'_>),
+    ) -> Result<(), Hindrance> {
         let chain = self.chain.as_ref().expect("its server is up");
         let postgres = chain.postgres().ok_or_else(|| {
             Hindrance::Failed("a dataset needs a PostgreSQL at the end of the chain".to_owned())
@@ -213,6 +222,8 @@ impl Lab {
             }
         }
         self.build(&dataset.after)?;
+        // Asked now: later their queries would fill caches that are to be cold.
+        self.feeds(setup).map_err(|it| Hindrance::Failed(it.what))?;
         let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
         tell(News::Warmed(&chain.cache(&mut self.supervisor, cache).map_err(failed)?));
         Ok(())
@@ -228,6 +239,7 @@ impl Lab {
         }
         let postgres = self.chain().postgres().expect("its data are there");
         let mut connection = postgres.entrance.open(PATIENCE).map_err(failed)?;
+        connection.patience(Some(READING)).map_err(failed)?;
         let mut built = Vec::new();
         for it in statements {
             built.push(plans::build(&mut connection, it).map_err(|why| failed(format!("{it}: {why}")))?);
