@@ -12,6 +12,7 @@ mod experiments {
     mod hops;
     mod live;
     mod order;
+    mod planted;
     mod searched;
     mod services;
     mod shipped;
