@@ -43,6 +43,7 @@ fn a_set() {
     check("0a", &["0/0 0/1"], "Broken phantom 1 0/1");
     check("0a", &["0/0 9/0"], "Broken phantom 1 9/0");
     check("", &["0/0"], "Broken phantom 1 0/0");
+    check("0a", &["0/0 0/1", "0/0 0/1"], "Broken phantom 1 0/1");
     check("0a", &["0/0 0/0"], "Broken duplicate 1 0/0");
     check("0a", &["0/0 0/0 0/0"], "Broken duplicate 1 0/0");
     check_with("0a", &["0/0 0/70", "0/0"], |told| told.history.end = None, "Broken flicker 1 0/70; open");
@@ -55,6 +56,14 @@ fn a_set() {
     check("0u", &["0/0", ""], "Broken flicker 1 0/0");
     check("0u", &["", "0/0"], "Kept");
     check("0a", &["0/0", "0/0", "0/0"], "Kept");
+    // The reading at 20 ms, the fault at the same moment, the reading at 30 ms, or the other way round.
+    let fault = |at: u64| {
+        move |told: &mut Told| {
+            told.history.faults = vec![Fault { at: Nanos::from_millis(at), fails_over: false }];
+        }
+    };
+    check_with("0u", &["0/0", ""], fault(20), "Broken flicker 1 0/0; 0 failovers; silent after 0");
+    check_with("0u", &["0/0", ""], fault(30), "Unknown; 0 failovers; silent after 0");
 }
 
 #[test]
@@ -197,6 +206,13 @@ fn who_is_primary() {
     check_with("0a", &[""], sampled(true, true), "Unknown; from standby 0, not read, younger 1");
     check_with("0a", &["0/0"], sampled(true, false), "Kept");
     check_with("0a", &["0/0"], sampled(false, true), "Kept");
+    // One sample is no more than one side.
+    let at_once = |told: &mut Told| {
+        sampled(true, true)(told);
+        told.history.samples.truncate(1);
+        told.history.samples[0].at = told.history.readings[0].began;
+    };
+    check_with("0a", &["0/0"], at_once, "Kept");
     let recovering = |from: u64, to: u64| {
         move |told: &mut Told| {
             let server = told.server(0);
