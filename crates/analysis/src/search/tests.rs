@@ -512,3 +512,13 @@ fn interleaved() {
         assert_eq!(run(3, part).0, order[cut..], "cut after {cut}");
     }
 }
+
+/// A schedule of no second at all would be a trial that measures nothing, and holds.
+#[test]
+fn a_rest_lasts_whole_seconds() {
+    for (window, expected) in [(1, 1), (3, 1), (4, 1), (5, 2), (20, 5)] {
+        let max = Max { window: Nanos::from_secs(window), ..Max::USUAL };
+        let rest = super::track::Track::new(&max, 10.0, &[]).rest();
+        assert_eq!(rest, Nanos::from_secs(expected), "of {window} s");
+    }
+}

@@ -115,9 +115,9 @@ impl<'a> Track<'a> {
         Track { max, start, trials }
     }
 
-    /// Of a rest.
+    /// Of a rest: a quarter of the window, in whole seconds, of which schedules are made.
     pub fn rest(&self) -> Nanos {
-        Nanos(self.max.window.0 / 4)
+        Nanos::from_secs(self.max.window.0.div_ceil(4 * Nanos::from_secs(1).0))
     }
 
     /// Of a trial at `level`.
