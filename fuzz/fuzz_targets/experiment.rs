@@ -32,6 +32,7 @@ fuzz_target!(|text: &str| {
             },
             dsn: &|_| None,
             regex: &refuse,
+            secret: &refuse,
             rule: &|text, _| refuse(text),
             objective: &|text, _| refuse(text),
         },
