@@ -50,7 +50,9 @@ pub fn of(code: &str) -> Option<&'static dyn Lang> {
 }
 
 /// A language. Called when a report is written, from one thread, once per sentence.
-pub trait Lang: Debug + Sync + PageWords + CompareWords + LiveWords + SearchWords + ServeWords + AdviceWords {
+pub trait Lang:
+    Debug + Sync + PageWords + CompareWords + LiveWords + SearchWords + ServeWords + AdviceWords
+{
     /// BCP 47, as it is given on the command line: `en`.
     fn code(&self) -> &'static str;
     /// Its own name: `English`.

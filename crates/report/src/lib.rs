@@ -20,8 +20,8 @@ pub mod page;
 pub mod plot;
 pub mod preview;
 pub mod progress;
-pub mod searched;
 pub mod prometheus;
+pub mod searched;
 
 /// The whole summary as one JSON document. Names that end in `_ns` are nanoseconds.
 pub fn json(it: &model::Summary) -> String {

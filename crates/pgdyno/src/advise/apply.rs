@@ -5,7 +5,7 @@
 
 use super::{Args, print};
 use crate::account::{self, advised};
-use crate::run::{self, result};
+use crate::run::{self, begin, result};
 use crate::stand::ways::quoted;
 use crate::voice::Trouble;
 use model::Nanos;
@@ -14,8 +14,7 @@ use model::advice::Advice;
 use model::plan::{Cell, Experiment, Find, Kind, LoadModel, Setup};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
-use store::{Header, Note, Outcome, Status};
+use store::{Note, Outcome, Status};
 
 /// Clients of a closed load in place of an open one: an open one brings what it offers, with indexes or without.
 const CLIENTS: u32 = 16;
@@ -116,24 +115,13 @@ fn saturate(setup: &mut Setup) {
 /// A run's file in which nothing is measured yet.
 fn prepared(args: &Args, of: &Path, account: &Account, experiment: &Experiment) -> Result<PathBuf, Trouble> {
     let trouble = |it: store::Error| Trouble::new(it.to_string());
-    let header = Header {
-        name: experiment.name.clone(),
-        text: account.about.text.clone(),
-        experiment: serde_json::to_value(experiment).expect("plain data"),
-        machine: serde_json::to_value(stack::host::Host::look()).expect("plain data"),
-        versions: Vec::new(),
-        seed: experiment.seed,
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        begun_ms: now_ms(),
-    };
+    let header = begin::header(experiment, account.about.text.clone());
     let writer = store::create(&args.dir, &header).map_err(trouble)?;
     let command = format!("pgdyno advise {} --apply --repeat {}", quoted(&of.to_string_lossy()), args.repeat);
     writer.note(Note { trial: None, subject: result::COMMAND.to_owned(), text: command });
-    writer.finish(Outcome { status: Status::Interrupted, reason: None, ended_ms: now_ms() }).map_err(trouble)
-}
-
-fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_millis() as u64)
+    writer
+        .finish(Outcome { status: Status::Interrupted, reason: None, ended_ms: run::now_ms() })
+        .map_err(trouble)
 }
 
 #[cfg(test)]

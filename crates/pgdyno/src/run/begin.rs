@@ -23,7 +23,7 @@ pub struct Asked {
 }
 
 /// What the arguments ask for; nothing is started.
-pub fn asked(args: &Args) -> Result<Result<Asked, Refused>, Trouble> {
+pub(super) fn asked(args: &Args) -> Result<Result<Asked, Refused>, Trouble> {
     if let Some(run) = &args.resume {
         return resumed(&args.out, run).map(Ok);
     }
@@ -45,7 +45,7 @@ fn resumed(dir: &Path, run: &Path) -> Result<Asked, Trouble> {
 }
 
 /// Where the run is kept: in its file, which goes on, or in a new one in the directory.
-pub fn kept(args: &Args, asked: &Asked) -> Result<Writer, Trouble> {
+pub(super) fn kept(args: &Args, asked: &Asked) -> Result<Writer, Trouble> {
     let trouble = |it: store::Error| Trouble::new(it.to_string());
     let Some(file) = args.file.as_ref().filter(|_| asked.resumed.is_none()) else {
         let path = asked.resumed.as_ref().expect("there is no other way without a file");
@@ -53,8 +53,15 @@ pub fn kept(args: &Args, asked: &Asked) -> Result<Writer, Trouble> {
     };
     let text = std::fs::read_to_string(file)
         .map_err(|it| Trouble::new(format!("could not read {}: {}", file.display(), plain(&it))))?;
-    let experiment = &asked.plan.experiment;
-    let header = Header {
+    let header = header(&asked.plan.experiment, text);
+    let writer = store::create(&args.out, &header).map_err(trouble)?;
+    writer.note(Note { trial: None, subject: result::COMMAND.to_owned(), text: command(args, file) });
+    Ok(writer)
+}
+
+/// What is known of a run before anything is measured; `text`: its experiment file.
+pub fn header(experiment: &Experiment, text: String) -> Header {
+    Header {
         name: experiment.name.clone(),
         text,
         experiment: serde_json::to_value(experiment).expect("plain data"),
@@ -64,10 +71,7 @@ pub fn kept(args: &Args, asked: &Asked) -> Result<Writer, Trouble> {
         seed: experiment.seed,
         program: env!("CARGO_PKG_VERSION").to_owned(),
         begun_ms: now_ms(),
-    };
-    let writer = store::create(&args.out, &header).map_err(trouble)?;
-    writer.note(Note { trial: None, subject: result::COMMAND.to_owned(), text: command(args, file) });
-    Ok(writer)
+    }
 }
 
 /// What repeats the run, as it is typed into a shell. No password can be in it: a file or `--set` with one is refused.

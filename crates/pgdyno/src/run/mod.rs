@@ -1,6 +1,6 @@
 //! `pgdyno run`: an experiment file, from the first check to the last figure.
 
-mod begin;
+pub mod begin;
 mod feeds;
 pub mod lab;
 pub mod news;
@@ -457,6 +457,6 @@ fn on_request(path: &Path, flag: Arc<AtomicBool>) -> Result<(), Trouble> {
 }
 
 /// Unix time.
-fn now_ms() -> u64 {
+pub fn now_ms() -> u64 {
     crate::bench::logfile::unix_time().0 / 1_000_000
 }
