@@ -381,7 +381,8 @@ pub struct Endurance {
 /// What a grid of settings says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plateau {
-    /// What was read of each point: its maximum when true, else the 99th percentile of response time in seconds.
+    /// What was read of each point: its maximum, or what a closed load brought, when true; else the 99th percentile of
+    /// response time in seconds.
     pub maxima: bool,
     /// By cell: the figure and its interval; absent where there is none.
     pub points: Vec<Option<Fitted>>,

@@ -115,7 +115,7 @@ pub fn overview(plan: &Plan) -> String {
     let searches = words::find(&it.find);
     section(&mut out, "find", searches.clone().into_iter());
     let count = it.cells.len() * it.repeat as usize;
-    let what = if searches.is_empty() { "trial" } else { "search" };
+    let what = if it.find.max().is_none() { "trial" } else { "search" };
     let ending = if count > 1 && what == "search" { "es" } else { plural(count) };
     let _ = writeln!(
         out,
@@ -129,7 +129,7 @@ pub fn overview(plan: &Plan) -> String {
         let label: Vec<String> = cell.label.iter().map(|(axis, it)| format!("{axis}: {it}")).collect();
         let _ = writeln!(out, "{:10}{}", "baseline", label.join(", "));
     }
-    if !searches.is_empty() {
+    if it.find.max().is_some() {
         let _ = writeln!(out, "{:10}what is measured decides how many trials a search takes", "time");
         return ending_of(out, plan);
     }

@@ -117,7 +117,7 @@ pub fn bloat(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
     });
     let vacuums = vacuums.unwrap_or(0.0).round();
     let rising = dead.len() >= TRIALS && dead.windows(2).all(|it| it[1] >= it[0]);
-    let grown = rising && *to >= GROWN * from && *to >= DEAD * live;
+    let grown = rising && *to >= 1.0 && *to >= GROWN * from && *to >= DEAD * live;
     let it = Circumstance::Bloat { from: *from, to: *to, live, vacuums, trials: dead.len() as u32 };
     let told = grown || vacuums >= 1.0;
     Ok(told.then_some(Finding::Circumstance { cell: cell.number, it }).into_iter().collect())

@@ -6,6 +6,7 @@ use crate::run::searching::{Suspected, TURNED};
 use crate::voice::Trouble;
 use analysis::plateau::{self, Known};
 use analysis::{cause, search, setting, soak, usl};
+use model::Summary;
 use model::advice::Advice;
 use model::finding::Finding;
 use model::matrix::{self, Figure, Matrix};
@@ -184,17 +185,23 @@ pub fn plateau(reading: &Reading, maxima: &[Maximum], matrix: &Matrix) -> Option
         let runs: Vec<f64> = it.rounds.iter().filter_map(|it| it.level).collect();
         if runs.len() > 1 { Known::Runs(runs) } else { of_answer(&it.answer) }
     };
+    // A closed load is as slow as it has clients; what it brings is what differs.
+    let closed = cells.iter().all(|it| !it.setup.load.model.is_open());
     let measured = |cell: usize| {
         let ended = reading.ended().into_iter().filter(|it| it.recorded.trial.cell as usize == cell);
         let valid = ended.filter_map(|it| it.summary.as_ref().filter(|it| it.validity.valid));
-        let p99 = valid.filter_map(|it| Some(it.total.response.p99?.as_secs_f64()));
-        Known::Runs(p99.collect())
+        let figure = |it: &Summary| match closed {
+            true => Some(it.total.tps.0),
+            false => Some(it.total.response.p99?.as_secs_f64()),
+        };
+        Known::Runs(valid.filter_map(figure).collect())
     };
     let known: Vec<Known> = (0..cells.len())
         .map(|cell| if sweep.max.is_some() { searched(cell) } else { measured(cell) })
         .collect();
+    let more = sweep.max.is_some() || closed;
     let needs = needs(reading, matrix);
-    plateau::plateau(&labels, &known, sweep.max.is_some(), needs, reading.experiment.seed)
+    plateau::plateau(&labels, &known, more, needs, reading.experiment.seed)
 }
 
 /// Connections that the rate needs: what the cell with the most throughput had busy in PostgreSQL, by Little's law.
@@ -214,6 +221,7 @@ fn needs(reading: &Reading, matrix: &Matrix) -> Option<Need> {
     // All statements together, of one window.
     let total: f64 = analysis::account::statements(&called).iter().map(|it| it.total / it.share).next()?;
     let server = &reading.experiment.cells[cell].setup.stack.nodes.last()?.limits;
-    let processors = server.cpu.or(reading.processors)?;
+    let pinned = (!server.cpus.is_empty()).then_some(server.cpus.len() as f64);
+    let processors = [server.cpu, pinned, reading.processors].into_iter().flatten().reduce(f64::min)?;
     plateau::need(rate, total / window / rate, processors)
 }

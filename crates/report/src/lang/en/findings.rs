@@ -90,9 +90,12 @@ pub fn group(it: &Finding) -> String {
 /// All of one group, at least one.
 pub fn paragraph(all: &[&Finding], names: &[String]) -> String {
     let lead = group(all[0]);
-    let each = || all.iter().map(|it| item(it, names)).collect::<Vec<_>>().join("; ");
+    // Where there is only one cell it has no name.
+    let items = || all.iter().map(|it| item(it, names).trim().to_owned()).filter(|it| !it.is_empty());
+    let each = || items().collect::<Vec<_>>().join("; ");
     match told::rest(all, names.len()) {
         Rest::Table => format!("{lead}:"),
+        Rest::Each if items().next().is_none() => lead,
         Rest::Each => format!("{lead}: {}", each()),
         Rest::EachBeside(with) => {
             format!("deadlocks are no comparison with those of {}, {lead}: {}", name(names, with), each())
