@@ -35,6 +35,8 @@ enum Nearness {
     ServicePool,
     ServiceThreads,
     Clients,
+    /// Others have taken the machine.
+    Foreign,
     Generator,
 }
 
@@ -145,8 +147,12 @@ impl Scene<'_> {
                 let nudge = amount(Turn::Clients, *in_flight_max, 2 * in_flight_max);
                 found(Nearness::Clients, 0.0, Limit::ClientCap, Some(nudge))
             }
-            Finding::HostBound { cell, idle, .. } if *cell == of => {
-                found(Nearness::Machine, 1.0 - idle, Limit::Host, None)
+            Finding::HostBound { cell, idle, generator, before, server, others, .. } if *cell == of => {
+                // A machine that others keep busy is a circumstance; it limits where the stack itself has filled it.
+                let own: f64 = [generator, before, server].into_iter().flatten().sum();
+                let foreign = others.is_some_and(|it| it > own);
+                let near = if foreign { Nearness::Foreign } else { Nearness::Machine };
+                found(near, 1.0 - idle, Limit::Host, None)
             }
             Finding::Circumstance { cell, it } if *cell == of => match it {
                 Circumstance::FeedFits { feed, .. } => {

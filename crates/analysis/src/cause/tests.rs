@@ -453,3 +453,29 @@ fn a_scan_is_proved_by_all_indexes_that_are_advised_for_its_table() {
     check("third", 1, None);
     check("book.bookv2", 0, None);
 }
+
+#[test]
+fn a_machine_that_others_keep_busy_is_suspected_last() {
+    let host = |others| Finding::HostBound {
+        cell: 0,
+        idle: 0.01,
+        processors: 2.0,
+        generator: Some(0.1),
+        before: Some(0.1),
+        server: Some(0.3),
+        others,
+    };
+    let pool = Finding::PoolBound {
+        cell: 0,
+        node: "pooler".into(),
+        pool: 20,
+        lent: 20.0,
+        busy: 19.0,
+        cpu: 0.02,
+        of_cpu: 0.1,
+    };
+    let first = |others| suspects(&setup("pooler"), 0, &[host(others), pool.clone()], 2.0).remove(0).limit;
+    assert_eq!(first(Some(1.5)), Limit::Pool { node: "pooler".into() });
+    assert_eq!(first(Some(0.1)), Limit::Host);
+    assert_eq!(first(None), Limit::Host, "nobody knows of others");
+}

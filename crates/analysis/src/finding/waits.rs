@@ -129,7 +129,8 @@ pub fn sessions_wait(cell: &Cell<'_>) -> Option<Finding> {
         let waits = trial.samples.iter().filter(|it| it.node == *node && it.series == samples::PG_WAITS);
         events.extend(waits.map(|it| (&*it.label, ())));
     }
-    let known = events.into_keys().filter(|it| *it != "running");
+    // A statement that sleeps by itself, such as `pg_sleep`, is at work as far as others are concerned.
+    let known = events.into_keys().filter(|it| *it != "running" && !it.starts_with("Timeout/"));
     let shares = known.filter_map(|event| Some((event, share(cell, |it| it == event)?)));
     let (event, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let finding = || Finding::SessionsWait { cell: cell.number, event: event.to_owned(), share, active };
