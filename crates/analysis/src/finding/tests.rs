@@ -241,6 +241,14 @@ fn the_pooler_or_its_pool() {
         &[half(10.0).gauge("postgres", "pg_active_waits", "Lock/transactionid", 9.0)],
         &["Bound { cell: 0, by: RowLocks { share: 1.0, active: 10.0, longest: None, statements: [] } }"],
     );
+    // A statement that sleeps by itself holds its server as one that works does.
+    check(
+        &["pooled"],
+        &[half(10.0).gauge("postgres", "pg_active_waits", "Timeout/PgSleep", 9.0)],
+        &[
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, of_cpu: 0.1 }",
+        ],
+    );
     // Neither: both are full, the pool is half empty, or what would tell them apart was not measured.
     check(&["pooled"], &[sessions(cpu(lent(20.0), "pooler", 0.1, 90.0), 18.0, 2.0, 0.0)], &[]);
     check(&["pooled"], &[sessions(cpu(lent(9.0), "pooler", 0.05, 3.0), 8.0, 1.0, 11.0)], &[]);

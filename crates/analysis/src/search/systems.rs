@@ -142,6 +142,7 @@ impl System {
         let done: u64 = went.iter().sum();
         let mut summary = base().clone();
         summary.total.counts.ok = arrivals;
+        summary.window = step.window;
         summary.total.tps = PerSecond(done as f64 / window);
         summary.total.response = distribution(&mut response);
         summary.total.service = distribution(&mut service);
