@@ -37,6 +37,14 @@ pub struct Experiment {
     pub find: Find,
 }
 
+impl Experiment {
+    /// How many trials there are in all; `None` where what is measured decides that.
+    pub fn trials(&self) -> Option<usize> {
+        let known = matches!(self.find, Find::Once | Find::Sweep(Sweep { max: None }));
+        known.then(|| self.cells.len() * self.repeat as usize)
+    }
+}
+
 /// One point of the matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {

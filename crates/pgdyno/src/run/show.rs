@@ -10,7 +10,7 @@ use super::watch::Seen;
 use analysis::live::Live as Recent;
 use experiment::Plan;
 use model::live::Second;
-use model::plan::{Cell, Find, Setup, Sweep};
+use model::plan::{Cell, Setup};
 use model::reach::Reach;
 use model::search::{self, Held, Step};
 use model::{LogEvent, Nanos};
@@ -81,8 +81,7 @@ impl Show {
         Show {
             screen: Screen::start(lang),
             lang,
-            trials: matches!(experiment.find, Find::Once | Find::Sweep(Sweep { max: None }))
-                .then(|| experiment.cells.len() * experiment.repeat as usize),
+            trials: experiment.trials(),
             seed: experiment.seed,
             cells: cells.map(|(cell, lasting)| Shown::new(cell, *lasting, lang)).collect(),
             ahead: Duration::from_nanos(once * u64::from(experiment.repeat)),

@@ -36,7 +36,7 @@ pub struct Growth {
     /// By cell.
     setups: Vec<Setup>,
     /// Of all cells.
-    trials: usize,
+    trials: Option<usize>,
     glance: Glance,
     trial: Option<Trial>,
     edition: Option<Edition>,
@@ -74,7 +74,7 @@ impl Growth {
         let experiment = Experiment::deserialize(&header.experiment).map_err(|error| {
             Trouble::new(format!("{} was written by another version: {error}", path.display()))
         })?;
-        let trials = experiment.cells.len() * experiment.repeat as usize;
+        let trials = experiment.trials();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut growth = Growth {
             run,
@@ -212,7 +212,10 @@ impl Growth {
                 lang.goes_on(it.id.0 as usize, self.trials, &lang.number(&it.ticks.to_string()))
             }
             Some(it) => lang.sets_up(it.id.0 as usize, self.trials),
-            None => lang.sets_up((self.glance.begun as usize + 1).min(self.trials), self.trials),
+            None => {
+                let next = self.glance.begun as usize + 1;
+                lang.sets_up(self.trials.map_or(next, |it| next.min(it)), self.trials)
+            }
         };
         event("state", None, &state(sentence))
     }

@@ -9,9 +9,9 @@ pub trait ServeWords {
     /// Why the server could not read a run, in its own words.
     fn unreadable(&self, why: &str) -> String;
     /// Which trial goes on, and for how long, as [`Lang::number`](super::Lang::number) writes it.
-    fn goes_on(&self, trial: usize, of: usize, seconds: &str) -> String;
+    fn goes_on(&self, trial: usize, of: Option<usize>, seconds: &str) -> String;
     /// One trial has ended, or none has begun, and the next is not measured yet.
-    fn sets_up(&self, trial: usize, of: usize) -> String;
+    fn sets_up(&self, trial: usize, of: Option<usize>) -> String;
     /// The run's process was asked to end it.
     fn ending(&self) -> &'static str;
 }

@@ -53,15 +53,22 @@ impl ServeWords for En {
         format!("It cannot be read: {why}")
     }
 
-    fn goes_on(&self, trial: usize, of: usize, seconds: &str) -> String {
-        format!("Trial {trial} of {of} has been measured for {seconds} s")
+    fn goes_on(&self, trial: usize, of: Option<usize>, seconds: &str) -> String {
+        let of = of_all(of);
+        format!("Trial {trial}{of} has been measured for {seconds} s")
     }
 
-    fn sets_up(&self, trial: usize, of: usize) -> String {
-        format!("Trial {trial} of {of} is being set up")
+    fn sets_up(&self, trial: usize, of: Option<usize>) -> String {
+        let of = of_all(of);
+        format!("Trial {trial}{of} is being set up")
     }
 
     fn ending(&self) -> &'static str {
         "The run was asked to end; what was measured is kept."
     }
+}
+
+/// Nothing where nobody knows how many there will be.
+fn of_all(of: Option<usize>) -> String {
+    of.map_or(String::new(), |it| format!(" of {it}"))
 }

@@ -53,15 +53,22 @@ impl ServeWords for Ru {
         format!("Прочитать не удалось: {why}")
     }
 
-    fn goes_on(&self, trial: usize, of: usize, seconds: &str) -> String {
-        format!("Измерение {trial} из {of} идёт {seconds}\u{a0}с")
+    fn goes_on(&self, trial: usize, of: Option<usize>, seconds: &str) -> String {
+        let of = of_all(of);
+        format!("Измерение {trial}{of} идёт {seconds}\u{a0}с")
     }
 
-    fn sets_up(&self, trial: usize, of: usize) -> String {
-        format!("Измерение {trial} из {of} готовится")
+    fn sets_up(&self, trial: usize, of: Option<usize>) -> String {
+        let of = of_all(of);
+        format!("Измерение {trial}{of} готовится")
     }
 
     fn ending(&self) -> &'static str {
         "Прогон останавливается; всё измеренное сохраняется."
     }
+}
+
+/// Nothing where nobody knows how many there will be.
+fn of_all(of: Option<usize>) -> String {
+    of.map_or(String::new(), |it| format!(" из {it}"))
 }

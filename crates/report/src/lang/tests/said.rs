@@ -169,8 +169,9 @@ fn page(lang: &dyn Lang) -> Told {
     tell("in trials", lang.in_trials(2, 21, "№"));
     tell("cells", lang.cells(&["№", "№"], 2));
     tell("unreadable", lang.unreadable("№"));
-    tell("goes on", lang.goes_on(2, 21, "5"));
-    tell("sets up", lang.sets_up(2, 21));
+    tell("goes on", lang.goes_on(2, Some(21), "5"));
+    tell("sets up", lang.sets_up(2, Some(21)));
+    tell("goes on", lang.goes_on(2, None, "5"));
     all
 }
 
