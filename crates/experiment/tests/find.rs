@@ -1,6 +1,6 @@
 //! What does a file look for?
 
-use experiment::{Course, Grammars, Mistakes, Plan, Request, read};
+use experiment::{Complaint, Course, Grammars, Mistakes, Place, Plan, Request, read};
 use model::Nanos;
 use model::plan::{Confirm, Find, Level, LoadModel, Max, Scale, Soak, Sweep};
 use std::path::Path;
@@ -10,18 +10,21 @@ const CLOSED: &str = "load: { model: closed }";
 
 fn plan(load: &str, rest: &str) -> Result<Plan, Mistakes> {
     let operations = if load.contains("operations:") { "" } else { "operations: { a: { sql: SELECT 1 } }\n" };
-    let text = format!("stack: {{ postgres: {{}} }}\n{operations}{load}\n{rest}\n");
+    asked(&format!("stack: {{ postgres: {{}} }}\n{operations}{load}\n{rest}\n"), &|_| Err(Vec::new()))
+}
+
+fn asked(text: &str, url: &dyn Fn(&str) -> Result<Place, Vec<Complaint>>) -> Result<Plan, Mistakes> {
     let course = Course { lasting: Nanos::from_secs(10), most: 5.0 };
     read(&Request {
         path: Path::new("book.yaml"),
-        text: &text,
+        text,
         sets: &[],
         quick: false,
         grammars: Grammars {
             dsn: &|_| None,
             schedule: &|_| Ok(course),
             script: &|_, _| Ok(()),
-            url: &|_| Err(Vec::new()),
+            url,
             regex: &|_| Ok(()),
             secret: &|_| Ok(()),
             rule: &|_, _| Ok(()),
@@ -127,4 +130,38 @@ fn mistakes() {
     check(rated, "prove: true", "`prove` where no maximum is looked for");
     let stages = "load: { model: closed, users: [{ users: 5, spawn_rate: 1, for: 10s }] }";
     check(stages, "find: max", "users in stages where a level is looked for");
+}
+
+/// Whoever searches does not go beyond what a machine of others may bear.
+#[test]
+fn searches_of_other_machines_keep_to_their_caps() {
+    let check = |find: &str, expected: Result<Option<f64>, &str>| {
+        let text = format!(
+            "stack: {{ service: {{ url: \"http://shop\", allow: \"shop:80\" }} }}\n\
+             operations: {{ a: {{ get: / }} }}\n{OPEN}\n{find}\n"
+        );
+        let found = far(&text).map(|it| it.experiment.find.max().and_then(|it| it.most));
+        match (found, expected) {
+            (Ok(most), Ok(expected)) => assert_eq!(most, expected, "{find}"),
+            (Err(told), Err(expected)) => assert!(told.to_string().contains(expected), "{find}\n{told}"),
+            (found, _) => panic!("{find}: {found:?}"),
+        }
+    };
+    check("find: max", Ok(Some(1000.0)));
+    check("find: { max: { most: 200 } }", Ok(Some(200.0)));
+    check("find: { max: { most: 5000 } }", Err("5000, beyond the cap of 1000 for services"));
+    check("find: { max: { from: 2000 } }", Err("2000, beyond the cap of 1000"));
+    check("find: { max: { hold: 10m } }", Err("600s, beyond the cap of 300s"));
+    check("find: soak", Err("3600s, beyond the cap of 300s"));
+    check("find: { confirm: { level: 1500, hold: 60s } }", Err("1500, beyond the cap of 1000"));
+}
+
+fn far(text: &str) -> Result<Plan, Mistakes> {
+    let place = Place {
+        address: "shop:80".to_owned(),
+        entrance: model::plan::Entrance::Tcp,
+        near: false,
+        target: "/".to_owned(),
+    };
+    asked(text, &|_| Ok(place.clone()))
 }

@@ -9,7 +9,7 @@ use crate::Place;
 use crate::file::Caps;
 use crate::mistake::quote;
 use model::Nanos;
-use model::plan::LoadModel;
+use model::plan::{Confirm, Find, Level, LoadModel, Scale, Soak, Sweep};
 
 /// Until they are raised.
 const RATE: f64 = 1000.0;
@@ -161,6 +161,53 @@ impl Maker<'_> {
                 let most = rate.most.min(most.unwrap_or(f64::INFINITY));
                 *model = super::users::limited(model, most, measured);
             }
+        }
+    }
+
+    /// Whether what is looked for stays within the caps; a search goes no further than they let it.
+    pub(super) fn guarded_search(&mut self, guard: &Guard, find: &mut Find) {
+        let Guard { rate, clients, lasting } = *guard;
+        let cap = |scale| match scale {
+            Scale::Rate => (rate.most, rate.door, "rate"),
+            Scale::Clients => (f64::from(clients.most), clients.door, "clients"),
+        };
+        let mut told = Vec::new();
+        let mut level = |path: String, level: f64, scale: Scale| {
+            let (most, door, key) = cap(scale);
+            if level > most {
+                told.push((path, door, key, level.to_string(), most.to_string()));
+            }
+        };
+        let (section, held) = match find {
+            Find::Once | Find::Sweep(Sweep { max: None }) => return,
+            Find::Max(_) => ("find.max", Nanos::ZERO),
+            Find::Sweep(_) => ("find.sweep.max", Nanos::ZERO),
+            Find::Confirm(it) => ("find.confirm", it.ramp + it.hold),
+            Find::Soak(it) => ("find.soak", it.lasting),
+        };
+        if let Find::Confirm(Confirm { level: Level::Given { level: given, .. }, .. })
+        | Find::Soak(Soak { level: Level::Given { level: given, .. }, .. }) = find
+        {
+            // Of a closed load the rate is bounded as well, by the load itself.
+            level(format!("{section}.level"), *given, Scale::Rate);
+        }
+        let mut longest = held;
+        if let Some(max) = find.max_mut() {
+            for it in [max.from, max.most].into_iter().flatten() {
+                level(section.to_owned(), it, max.scale);
+            }
+            let (most, ..) = cap(max.scale);
+            max.most = Some(max.most.unwrap_or(most).min(most));
+            longest = longest.max(max.window).max(max.hold);
+        }
+        if longest > lasting.most {
+            let seconds = |it: Nanos| format!("{}s", it.as_secs_f64());
+            let (is, most) = (seconds(longest), seconds(lasting.most));
+            told.push((section.to_owned(), lasting.door, "duration", is, most));
+        }
+        for (path, door, key, is, most) in told {
+            let found = format!("{is}, beyond the cap of {most} for {}s on other machines", door.noun);
+            self.tell(&path, found, format!("write less, or raise `{}.caps.{key}`", door.node));
         }
     }
 

@@ -61,11 +61,12 @@ impl Maker<'_> {
         let (feeds, known) = self.feeds(file.feeds.0);
         self.answered(&feeds, &stack);
         let mix = self.mix(&file.operations.0);
-        let find = self.find(file.find.as_ref(), file.prove, &file.load);
+        let mut find = self.find(file.find.as_ref(), file.prove, &file.load);
         let mut asked = self.load(&file.load, &mix, find::instead(&find).as_ref());
         let mut stop = file.stop;
         if let Some(guard) = guard {
             self.guarded(&guard, &mut asked);
+            self.guarded_search(&guard, &mut find);
             self.abort(&guard, &mut stop);
         }
         let Asked { load, lasting, .. } = asked;

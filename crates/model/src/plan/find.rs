@@ -88,6 +88,16 @@ impl Find {
             Find::Once | Find::Confirm(_) | Find::Soak(_) | Find::Sweep(_) => None,
         }
     }
+
+    /// The same, to be changed.
+    pub fn max_mut(&mut self) -> Option<&mut Max> {
+        match self {
+            Find::Max(it) | Find::Sweep(Sweep { max: Some(it) }) => Some(it),
+            Find::Confirm(Confirm { level: Level::Share { max, .. }, .. })
+            | Find::Soak(Soak { level: Level::Share { max, .. }, .. }) => Some(max),
+            Find::Once | Find::Confirm(_) | Find::Soak(_) | Find::Sweep(_) => None,
+        }
+    }
 }
 
 impl Max {
