@@ -12,7 +12,8 @@ use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 use wire::Code;
 use wire::pg::{Login, Secret};
 
@@ -74,6 +75,13 @@ pub(crate) const NAME: &str = "postgres";
 const STANDBY: &str = "standby.signal";
 /// Slow disks take their time to write an empty cluster of 40 MB.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What PostgreSQL logs while processes of an earlier postmaster, which was killed, still use its memory: they have not
+/// noticed yet. Its code, `lock_file_exists`, and its severity.
+const HELD: &str = "F0001 FATAL";
+/// They notice within milliseconds, or when their statement ends.
+const ORPHANS: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_millis(50);
 
 impl Postgres {
     /// Makes an empty cluster, starts it, and returns when it answers queries.
@@ -228,7 +236,15 @@ impl Postgres {
     /// Stops it, if it still runs, and starts it again on the same port.
     pub fn restart(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
         self.stop(supervisor)?;
-        self.launch(supervisor)
+        let begun = Instant::now();
+        loop {
+            let launched = self.launch(supervisor);
+            let held = |it: &Failure| it.log.iter().any(|it| it.contains(HELD));
+            match launched {
+                Err(why) if held(&why) && begun.elapsed() < ORPHANS => thread::sleep(AGAIN),
+                done => return done,
+            }
+        }
     }
 
     /// Fast shutdown: sessions are ended, data is made safe.
