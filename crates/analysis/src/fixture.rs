@@ -1,6 +1,5 @@
 //! An invented measurement that nothing can be said against, and chance.
 
-use crate::strategy::Chance;
 use model::summary::{LoadModel, Plan, QueryMode, Script, Until};
 use model::{ClientId, Effort, Interval, Latency, Measured, Nanos, Outcome, Record, ScriptId, Spacing};
 
@@ -78,15 +77,4 @@ pub fn closed() -> Plan {
 pub fn open() -> Plan {
     let model = LoadModel::Open { schedule: "const(1000,10s)".to_owned(), arrivals: Spacing::Even };
     Plan { model, ..closed() }
-}
-
-/// 0..1.
-pub fn uniform(chance: &mut Chance) -> f64 {
-    (chance.next() >> 11) as f64 / (1u64 << 53) as f64
-}
-
-/// Of mean 0 and deviation 1; Box and Muller.
-pub fn normal(chance: &mut Chance) -> f64 {
-    let radius = (-2.0 * (1.0 - uniform(chance)).ln()).sqrt();
-    radius * (std::f64::consts::TAU * uniform(chance)).cos()
 }

@@ -74,7 +74,6 @@ pub fn little(hop: &str, n: Measure, rate: Measure, time: Measure, window: f64) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::uniform;
     use crate::strategy::Chance;
 
     fn exact(mean: f64) -> Measure {
@@ -121,7 +120,7 @@ mod tests {
     fn an_invented_queue() {
         for seed in 0..20 {
             let mut chance = Chance(seed);
-            let mut exponential = |mean: f64| -mean * (1.0 - uniform(&mut chance)).ln();
+            let mut exponential = |mean: f64| -mean * (1.0 - chance.uniform()).ln();
             let window = 300.0;
             let (mut at, mut free, mut stays) = (0.0, 0.0f64, Vec::new());
             loop {

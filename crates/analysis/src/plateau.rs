@@ -141,7 +141,7 @@ impl Scatter {
         let of: Vec<Option<(f64, f64)>> = points.iter().map(|it| error((*it)?)).collect();
         let errors: Vec<f64> = cells.iter().filter_map(|it| Some(of[*it]?.1)).collect();
         let mut draw = || {
-            let values: Vec<(f64, f64)> = errors.iter().map(|it| (it * normal(chance), *it)).collect();
+            let values: Vec<(f64, f64)> = errors.iter().map(|it| (it * chance.normal(), *it)).collect();
             range(&values)
         };
         let bound = bound((0..DRAWS).map(|_| draw()).collect());
@@ -173,13 +173,6 @@ fn range(of: &[(f64, f64)]) -> f64 {
 fn bound(mut ranges: Vec<f64>) -> f64 {
     ranges.sort_by(f64::total_cmp);
     ranges[(LEVEL * (ranges.len() - 1) as f64).ceil() as usize]
-}
-
-/// Of mean 0 and deviation 1; Box and Muller.
-fn normal(chance: &mut Chance) -> f64 {
-    let mut uniform = || (chance.next() >> 11) as f64 / (1u64 << 53) as f64;
-    let radius = (-2.0 * (1.0 - uniform()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * uniform()).cos()
 }
 
 /// Which of two cells takes less: the product of its numbers, so that twice the threads weigh as much as twice the pool; of
@@ -227,7 +220,6 @@ pub fn need(rate: f64, held: f64, processors: f64) -> Option<Need> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::normal;
 
     fn labels(cells: &[(&str, &str)]) -> Vec<Vec<(String, String)>> {
         let one = |(threads, pool): &(&str, &str)| {
@@ -318,9 +310,8 @@ mod tests {
         let cells = labels(&[("1", "1"); 12]);
         for seed in 0..draws {
             let mut chance = Chance(1000 * runs as u64 + seed);
-            let mut cell = |mean: f64| {
-                Known::Runs((0..runs).map(|_| mean * (1.0 + 0.03 * normal(&mut chance))).collect())
-            };
+            let mut cell =
+                |mean: f64| Known::Runs((0..runs).map(|_| mean * (1.0 + 0.03 * chance.normal())).collect());
             let mut known: Vec<Known> = (0..12).map(|_| cell(650.0)).collect();
             let it = plateau(&cells, &known, true, None, seed).expect("cells are known");
             left += u64::from(it.plateau.len() < 12);

@@ -38,12 +38,7 @@ const FEWEST: f64 = 8.0;
 /// `points`: x and y, ascending and about evenly spaced in x. Takes time as the square of their number: some hundreds at
 /// most. `None` with fewer than two different x.
 pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
-    let mut slopes = Vec::with_capacity(points.len() * points.len() / 2);
-    for (at, one) in points.iter().enumerate() {
-        let others = points[at + 1..].iter().filter(|other| other.0 > one.0);
-        slopes.extend(others.map(|other| (other.1 - one.1) / (other.0 - one.0)));
-    }
-    slopes.sort_by(f64::total_cmp);
+    let slopes = of_pairs(points);
     let slope = between(&slopes, (slopes.len() as f64 - 1.0) / 2.0)?;
     let mut rest: Vec<f64> = points.iter().map(|it| it.1 - slope * it.0).collect();
     let order = rest.clone();
@@ -59,6 +54,17 @@ pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
         Some((between(&slopes, middle - beyond)?, between(&slopes, middle + beyond)?))
     });
     Some(Slope { slope, interval, at_zero, worth })
+}
+
+/// Those between all pairs of points with different x, the least first.
+pub(crate) fn of_pairs(points: &[(f64, f64)]) -> Vec<f64> {
+    let mut slopes = Vec::with_capacity(points.len() * points.len() / 2);
+    for (at, one) in points.iter().enumerate() {
+        let others = points[at + 1..].iter().filter(|other| other.0 > one.0);
+        slopes.extend(others.map(|other| (other.1 - one.1) / (other.0 - one.0)));
+    }
+    slopes.sort_by(f64::total_cmp);
+    slopes
 }
 
 /// The value at this place of sorted ones, between two where it is not whole; `None` outside of them.
@@ -115,7 +121,6 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::normal;
     use crate::strategy::Chance;
 
     #[test]
@@ -145,7 +150,7 @@ mod tests {
         let mut chance = Chance(11);
         for wild in [1e3, -1e6, 1e12] {
             let mut one = |x: u32| {
-                let noise = 0.1 * normal(&mut chance);
+                let noise = 0.1 * chance.normal();
                 // The last quarter, where they pull hardest.
                 if x >= 45 { wild } else { 2.0 * f64::from(x) + noise }
             };
@@ -162,9 +167,9 @@ mod tests {
         let mut chance = Chance(seed);
         let (mut holds, mut none) = (0, 0);
         for _ in 0..draws {
-            let mut noise = normal(&mut chance);
+            let mut noise = chance.normal();
             let mut one = |x: usize| {
-                noise = phi * noise + (1.0 - phi * phi).sqrt() * normal(&mut chance);
+                noise = phi * noise + (1.0 - phi * phi).sqrt() * chance.normal();
                 (x as f64, 0.05 * x as f64 + noise)
             };
             let points: Vec<(f64, f64)> = (0..n).map(&mut one).collect();

@@ -340,7 +340,6 @@ fn inverse(matrix: &[Three; 3]) -> Option<[Three; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::normal;
 
     /// SPEC SDM91, Gunther's example: clients and throughput.
     const SDM91: [(f64, f64); 7] = [
@@ -438,7 +437,7 @@ mod tests {
                 .flat_map(|n| std::iter::repeat_n(*n, repeat))
                 .map(|n| {
                     let x = throughput(law, n);
-                    let noise = normal(&mut chance) * if relative { 0.03 * x } else { 15.0 };
+                    let noise = chance.normal() * if relative { 0.03 * x } else { 15.0 };
                     (n, (x + noise).max(1.0))
                 })
                 .collect();

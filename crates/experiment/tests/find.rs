@@ -1,9 +1,11 @@
 //! What does a file look for?
 
-use experiment::{Complaint, Course, Grammars, Mistakes, Place, Plan, Request, read};
+mod common;
+
+use common::asked;
+use experiment::{Mistakes, Place, Plan};
 use model::Nanos;
 use model::plan::{Confirm, Find, Level, LoadModel, Max, Scale, Soak, Sweep};
-use std::path::Path;
 
 const OPEN: &str = "load: { model: open, max_in_flight: 50 }";
 const CLOSED: &str = "load: { model: closed }";
@@ -11,29 +13,6 @@ const CLOSED: &str = "load: { model: closed }";
 fn plan(load: &str, rest: &str) -> Result<Plan, Mistakes> {
     let operations = if load.contains("operations:") { "" } else { "operations: { a: { sql: SELECT 1 } }\n" };
     asked(&format!("stack: {{ postgres: {{}} }}\n{operations}{load}\n{rest}\n"), &|_| Err(Vec::new()))
-}
-
-fn asked(text: &str, url: &dyn Fn(&str) -> Result<Place, Vec<Complaint>>) -> Result<Plan, Mistakes> {
-    let course = Course { lasting: Nanos::from_secs(10), most: 5.0 };
-    read(&Request {
-        path: Path::new("book.yaml"),
-        text,
-        sets: &[],
-        quick: false,
-        grammars: Grammars {
-            dsn: &|_| None,
-            schedule: &|_| Ok(course),
-            script: &|_, _| Ok(()),
-            url,
-            regex: &|_| Ok(()),
-            secret: &|_| Ok(()),
-            rule: &|_, _| Ok(()),
-            objective: &|_, _| Ok(()),
-        },
-        read: &|_| Ok(String::new()),
-        columns: &|_, _, _| Ok(Vec::new()),
-        form: &|_| None,
-    })
 }
 
 #[test]

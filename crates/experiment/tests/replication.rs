@@ -1,12 +1,14 @@
 //! Which replicas and which faults does a file ask for?
 
-use experiment::{Course, Grammars, Mistakes, Plan, Request, read};
+mod common;
+
+use common::asked;
+use experiment::{Mistakes, Plan};
 use model::Nanos;
 use model::plan::{
     Choice, Deed, Event, Fault, Kind, Manager, Part, Patroni, Promoter, Replication, Setup, Sync, To, When,
     Whom,
 };
-use std::path::Path;
 
 fn plan(stack: &str, rest: &str) -> Result<Plan, Mistakes> {
     let text = format!(
@@ -17,26 +19,7 @@ fn plan(stack: &str, rest: &str) -> Result<Plan, Mistakes> {
 }
 
 fn of(text: &str) -> Result<Plan, Mistakes> {
-    let course = Course { lasting: Nanos::from_secs(10), most: 5.0 };
-    read(&Request {
-        path: Path::new("book.yaml"),
-        text,
-        sets: &[],
-        quick: false,
-        grammars: Grammars {
-            dsn: &|_| None,
-            schedule: &|_| Ok(course),
-            script: &|_, _| Ok(()),
-            url: &|_| Err(Vec::new()),
-            regex: &|_| Ok(()),
-            secret: &|_| Ok(()),
-            rule: &|_, _| Ok(()),
-            objective: &|_, _| Ok(()),
-        },
-        read: &|_| Ok(String::new()),
-        columns: &|_, _, _| Ok(Vec::new()),
-        form: &|_| None,
-    })
+    asked(text, &|_| Err(Vec::new()))
 }
 
 fn setup(stack: &str, rest: &str) -> Setup {
@@ -159,4 +142,21 @@ fn mistakes() {
         "baseline: {}\nfaults: [ { at: 1s, withhold: primary, for: 1s } ]",
         "where there are no replicas",
     );
+}
+
+/// Figures of such a run are not those of what its file asks for.
+#[test]
+fn what_runs_do_not_carry_out_is_remarked() {
+    let remarks = |rest: &str, to: &str| {
+        let text = format!(
+            "stack: {{ postgres: {{}}, replicas: {{ count: 1 }} }}\noperations: {{ a: {{ sql: SELECT 1{to} }} }}\n\
+             load: {{ model: closed, clients: 1, duration: 9s }}\n{rest}\n"
+        );
+        of(&text).unwrap_or_else(|it| panic!("{it}")).remarks
+    };
+    assert_eq!(remarks("", ""), Vec::<String>::new());
+    assert_eq!(remarks("", ", to: primary"), Vec::<String>::new());
+    assert_eq!(remarks("", ", to: replica"), ["runs do not send to replicas yet: `a` asks the primary"]);
+    let faults = "faults: [{ kill: primary, at: 3s }]";
+    assert_eq!(remarks(faults, ""), ["runs do not carry out `faults` yet: nothing will go wrong"]);
 }

@@ -87,6 +87,14 @@ pub struct Seen {
     pub mean: Option<Nanos>,
 }
 
+impl Seen {
+    /// A step of which nothing was measured, or not to its end.
+    pub fn unmeasured(step: Step, why: String) -> Seen {
+        let outcome = Held::Invalid { why: Hindered::Failed { why } };
+        Seen { step, outcome, delivered: PerSecond(0.0), p99: None, mean: None }
+    }
+}
+
 /// Whether a level was held.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]

@@ -4,6 +4,7 @@
 //! measured the generator says nothing, whatever else it shows.
 
 use crate::objective;
+use crate::slopes;
 use model::objective::{Judged, Unit, Verdict};
 use model::plan::Scale;
 use model::search::{Broke, Held, Hindered, Seen, Stage, Step};
@@ -187,11 +188,7 @@ fn under_way(level: f64, it: &Second) -> f64 {
 
 /// The median of the slopes of all pairs; Theil (1950), Sen (1968).
 fn slope(points: &[(f64, f64)]) -> f64 {
-    let mut slopes: Vec<f64> = Vec::with_capacity(points.len() * points.len() / 2);
-    for (n, a) in points.iter().enumerate() {
-        slopes.extend(points[n + 1..].iter().map(|b| (b.1 - a.1) / (b.0 - a.0)));
-    }
-    slopes.sort_by(f64::total_cmp);
+    let slopes = slopes::of_pairs(points);
     slopes.get(slopes.len() / 2).copied().unwrap_or(0.0)
 }
 

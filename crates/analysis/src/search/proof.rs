@@ -93,12 +93,5 @@ fn differences(base: &Answer, changed: &Answer, seed: u64) -> Option<(f64, f64)>
 pub(super) fn draw(it: &Answer, chance: &mut Chance) -> Option<f64> {
     let (level, (low, high)) = (it.level?, it.interval?);
     let deviation = (high / low).ln() / 2.0 / Z;
-    Some(level * (deviation * normal(chance)).exp())
-}
-
-/// Box and Muller.
-pub(super) fn normal(chance: &mut Chance) -> f64 {
-    let uniform = |chance: &mut Chance| (chance.next() >> 11) as f64 / (1u64 << 53) as f64;
-    let radius = (-2.0 * (1.0 - uniform(chance)).ln()).sqrt();
-    radius * (std::f64::consts::TAU * uniform(chance)).cos()
+    Some(level * (deviation * chance.normal()).exp())
 }

@@ -94,7 +94,6 @@ fn most<'a, T: 'a>(all: impl Iterator<Item = &'a T>, own: impl Fn(&T) -> T) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::proof::normal;
     use model::PerSecond;
     use model::plan::Scale;
 
@@ -146,7 +145,7 @@ mod tests {
             let held = (0..300u64).filter(|seed| {
                 let all: Vec<Answer> = (0..rounds)
                     .map(|_| {
-                        let error = (0.02f64.powi(2) + f64::powi(differ, 2)).sqrt() * normal(&mut chance);
+                        let error = (0.02f64.powi(2) + f64::powi(differ, 2)).sqrt() * chance.normal();
                         round(Some(100.0 * (1.0 + error)), 1.96 * 0.02)
                     })
                     .collect();

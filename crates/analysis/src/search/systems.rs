@@ -4,7 +4,6 @@
 //! through `judge`, as a real trial does.
 
 use super::judge;
-use super::proof::normal;
 use crate::fixture::{open, quiet};
 use crate::objective;
 use crate::strategy::Chance;
@@ -179,13 +178,13 @@ impl System {
     fn takes(&mut self) -> f64 {
         match self.sigma {
             None => self.service * exponential(&mut self.chance),
-            Some(sigma) => self.service * (sigma * normal(&mut self.chance) - sigma * sigma / 2.0).exp(),
+            Some(sigma) => self.service * (sigma * self.chance.normal() - sigma * sigma / 2.0).exp(),
         }
     }
 
     /// Of now, for the next trial, by the time it was measured.
     fn speed(&mut self) -> impl Fn(f64) -> f64 + use<> {
-        let draw = uniform(&mut self.chance);
+        let draw = self.chance.uniform();
         let (steady, by, period) = match self.oddity {
             Oddity::None => (1.0, 0.0, 1.0),
             Oddity::Drift { by, period } => (1.0, by, period),
@@ -273,11 +272,6 @@ fn distribution(times: &mut [u64]) -> Distribution {
     }
 }
 
-/// In 0..1.
-pub fn uniform(chance: &mut Chance) -> f64 {
-    (chance.next() >> 11) as f64 / (1u64 << 53) as f64
-}
-
 pub fn exponential(chance: &mut Chance) -> f64 {
-    -(1.0 - uniform(chance)).ln()
+    -(1.0 - chance.uniform()).ln()
 }

@@ -1,6 +1,6 @@
 //! Searches of invented systems, judged by the capacity that each is known to have.
 
-use super::systems::{Oddity, System, erlang, simulated, uniform};
+use super::systems::{Oddity, System, erlang, simulated};
 use super::{Next, Subject, answer, interleave, next, proof};
 use crate::strategy::Chance;
 use model::plan::{Max, Scale};
@@ -35,7 +35,7 @@ const KINDS: [Kind; 6] =
 /// A system of this kind, what it holds, and where the search begins.
 fn invent(kind: Kind, seed: u64) -> (System, f64, f64) {
     let mut chance = Chance(seed.wrapping_mul(0x1234_5678_9abc_def1));
-    let mut between = |low: f64, high: f64| low * (high / low).powf(uniform(&mut chance));
+    let mut between = |low: f64, high: f64| low * (high / low).powf(chance.uniform());
     let capacity = between(200.0, 2000.0);
     let servers = [1, 2, 4, 8][(seed % 4) as usize];
     let mut system = System::new(servers, servers as f64 / capacity, seed);
@@ -407,7 +407,7 @@ fn by_votes(edge: f64, blur: f64, chance: &mut Chance) -> Vec<Seen> {
     let chance = std::cell::RefCell::new(chance);
     let rule = |step: &Step| {
         let held = 1.0 / (1.0 + ((step.level / edge).ln() / blur).exp());
-        if uniform(&mut chance.borrow_mut()) < held {
+        if chance.borrow_mut().uniform() < held {
             (Held::Yes, step.level)
         } else {
             (no(0.97), step.level.min(edge))

@@ -50,8 +50,8 @@ const FLAT: usize = 3;
 const GAIN: f64 = 0.02;
 
 /// Downwards and upwards, as shares of the precision: a short window flatters a system, whose rare long delays it is likely
-/// not to meet, and one that drifts is another one later. Found on invented systems, whose truth the interval holds with it
-/// in 95 %.
+/// not to meet, and one that drifts is another one later. Found on invented systems: of 200 of each kind the interval holds the truth of 195 to
+/// 200, of 180 with log-normal times and of 174 with two states.
 const ALIKE: (f64, f64) = (0.5, 0.25);
 
 /// A trial, read.

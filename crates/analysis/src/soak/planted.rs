@@ -1,7 +1,6 @@
 //! Twenty soaks with a leak or a drift, twenty without: invented, of 120 stretches in two hours.
 
 use super::trend;
-use crate::fixture::normal;
 use crate::strategy::Chance;
 use model::search::{Course, Trended};
 use std::f64::consts::TAU;
@@ -169,9 +168,9 @@ fn without() -> Vec<Planted> {
 fn course(it: &Planted, seed: u64) -> Course {
     let mut chance = Chance(seed);
     let (deviation, phi) = it.noise;
-    let mut noise = normal(&mut chance);
+    let mut noise = chance.normal();
     let one = |n: usize| {
-        noise = phi * noise + (1.0 - phi * phi).sqrt() * normal(&mut chance);
+        noise = phi * noise + (1.0 - phi * phi).sqrt() * chance.normal();
         let t = (n as f64 + 0.5) / 120.0;
         let value = (it.shape)(t) + deviation * noise;
         // Connections and files are whole.

@@ -66,12 +66,12 @@ fn maximum(reading: &Reading, max: &Max, cell: usize) -> Option<Maximum> {
 /// What may be the cause of a cell's maximum, the likeliest first, and whether that was decided already: what was turned
 /// to prove it must not change when the run is looked at again.
 pub fn suspected(path: &Path, cell: usize) -> Result<(Vec<Suspect>, bool), Trouble> {
-    let account = super::of(path)?;
     let reading = Reading::of(path)?;
-    let known = known(&reading, cell);
-    let is_known = known.is_some();
-    let found = || suspects(&reading, cell, &account.findings, &account.advice);
-    Ok((known.unwrap_or_else(found), is_known))
+    if let Some(known) = known(&reading, cell) {
+        return Ok((known, true));
+    }
+    let account = super::of(path)?;
+    Ok((suspects(&reading, cell, &account.findings, &account.advice), false))
 }
 
 fn suspects(reading: &Reading, cell: usize, findings: &[Finding], advice: &[Advice]) -> Vec<Suspect> {

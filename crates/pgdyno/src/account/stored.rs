@@ -44,7 +44,7 @@ pub struct Stored {
     pub setup: Setup,
     /// Of a search.
     pub step: Option<Step>,
-    /// What a step showed; `None` where it was not measured to its end.
+    /// What a step showed; `None` while it runs, and where the user ended it.
     pub seen: Option<Seen>,
     /// What changed over a level that was held for long.
     pub trends: Vec<Trend>,
@@ -159,9 +159,15 @@ fn stored(
     let watching = of_trial(MONITORING).find_map(|it| it.text.parse().ok());
     let fired: Option<Fired> = of_trial(FIRED).find_map(|it| serde_json::from_str(&it.text).ok());
     let status = status(&recorded.state, fired.clone());
-    let ended = matches!(status, Some(matrix::Status::Done | matrix::Status::Stopped { .. }));
-    let seen = step.as_ref().zip(summary.as_ref()).filter(|_| ended).map(|(step, summary)| {
-        search::judge(step.clone(), summary, &loaded.seconds, &judged(setup, summary), fired.as_ref())
+    let seen = step.as_ref().and_then(|step| match (&status, &summary) {
+        (Some(matrix::Status::Done | matrix::Status::Stopped { .. }), Some(summary)) => {
+            let judged = judged(setup, summary);
+            Some(search::judge(step.clone(), summary, &loaded.seconds, &judged, fired.as_ref()))
+        }
+        (Some(matrix::Status::Failed { why } | matrix::Status::Skipped { why }), _) => {
+            Some(Seen::unmeasured(step.clone(), why.clone()))
+        }
+        _ => None,
     });
     Ok(Stored {
         setup: setup.clone(),

@@ -228,7 +228,7 @@ impl Bench {
         self.interrupted.load(Ordering::Relaxed) || self.writer.trouble().is_some()
     }
 
-    /// Sets up, measures and keeps one trial. What a step of a search showed; `None` where nothing was measured.
+    /// Sets up, measures and keeps one trial. What a step of a search showed; `None` where the user ended it.
     fn trial(&mut self, experiment: &Experiment, task: &Task) -> Option<Seen> {
         let cell = &experiment.cells[task.cell];
         let position = self.position;
@@ -280,6 +280,10 @@ impl Bench {
             Ok(()) => self.measure(setup, seed, id, task.step.as_ref()),
             Err(why) => hindered(why),
         };
+        let broke_off = matches!(ended.status, Status::Failed | Status::Skipped);
+        let why = || ended.reason.clone().unwrap_or_default();
+        let nothing = || task.step.clone().filter(|_| broke_off).map(|it| Seen::unmeasured(it, why()));
+        let seen = seen.or_else(nothing);
         if let Some(step) = &task.step {
             // A search asks for what is too much, and knows what to make of a late generator.
             ended.broken &= matches!(step.stage, Stage::Confirm | Stage::Soak);

@@ -12,7 +12,7 @@ pub struct Past {
     pub cell: usize,
     /// Of a search.
     pub step: Option<Step>,
-    /// What a step showed, if it was measured to its end.
+    /// What a step showed; `None` where the user ended it.
     pub seen: Option<Seen>,
     /// It need not be measured again.
     pub counts: bool,

@@ -11,7 +11,7 @@ use analysis::search::{self, Subject};
 use analysis::setting;
 use load::schedule;
 use model::plan::{Experiment, Find, Level, LoadModel, Max, Scale, Setup};
-use model::search::{Answer, Held, Hindered, Nudge, Proven, Seen, Stage, Step, Suspect};
+use model::search::{Answer, Nudge, Proven, Seen, Stage, Step, Suspect};
 use serde::{Deserialize, Serialize};
 use store::Note;
 
@@ -78,8 +78,8 @@ impl Bench {
             let Some((turn, step)) = search::interleave(&subjects, experiment.seed) else { return };
             let Search { cell, round, .. } = all[turn];
             let task = Task { cell, repetition: round, step: Some(step.clone()) };
-            let seen = self.trial(experiment, &task);
-            all[turn].done.push(seen.unwrap_or_else(|| unmeasured(step)));
+            // `None` where the user ended it, and with it the run.
+            all[turn].done.extend(self.trial(experiment, &task));
         }
     }
 
@@ -136,17 +136,11 @@ fn known(before: &[Past], search: &Search) -> Vec<Seen> {
                 && !matches!(it.stage, Stage::Confirm | Stage::Soak)
         })
     };
-    its.filter(of).filter_map(|it| it.seen.clone().or_else(|| it.step.clone().map(unmeasured))).collect()
-}
-
-/// A step of which nothing was measured.
-fn unmeasured(step: Step) -> Seen {
-    let outcome = Held::Invalid { why: Hindered::Failed { why: String::new() } };
-    Seen { step, outcome, delivered: model::PerSecond(0.0), p99: None, mean: None }
+    its.filter(of).filter_map(|it| it.seen.clone()).collect()
 }
 
 /// The first level: what the file says, or the cell's own load.
-pub fn start(max: &Max, setup: &Setup) -> f64 {
+fn start(max: &Max, setup: &Setup) -> f64 {
     let of_load = || match (&setup.load.model, max.scale) {
         (LoadModel::Open { schedule, .. }, Scale::Rate) => {
             schedule::parse(schedule).ok().map(|it| schedule::rate_range(&it).1.0)
@@ -158,7 +152,7 @@ pub fn start(max: &Max, setup: &Setup) -> f64 {
 }
 
 /// The trial at a level that is held for long, if that is asked for and the level is known.
-pub fn held(find: &Find, setup: &Setup, answer: Option<&Answer>) -> Option<Step> {
+fn held(find: &Find, setup: &Setup, answer: Option<&Answer>) -> Option<Step> {
     let level = |it: &Level| match it {
         Level::Given { level, .. } => Some(*level),
         Level::Share { share, .. } => Some(share * answer?.level?),
