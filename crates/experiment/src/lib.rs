@@ -202,7 +202,8 @@ fn gather(baseline: Option<usize>, read: Vec<(matrix::Label, setup::Made)>) -> P
             remarks.push(it.clone());
         }
     }
-    let cells = read.into_iter().map(|(label, made)| Cell { label, setup: made.setup }).collect();
+    let cells =
+        read.into_iter().map(|(label, made)| Cell { label, control_of: None, setup: made.setup }).collect();
     Plan { experiment: Experiment { name, seed, repeat, cells, baseline, find }, lasting, remarks }
 }
 

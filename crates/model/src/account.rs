@@ -7,6 +7,7 @@ use crate::chart::Charts;
 use crate::finding::Finding;
 use crate::matrix::{Matrix, Status};
 use crate::objective::Judged;
+use crate::ordeal::{Ordeal, Survival};
 use crate::plan::{Experiment, Limits};
 use crate::search::{Endurance, Maximum, Plateau, Step};
 use crate::stop::Fired;
@@ -33,6 +34,10 @@ pub struct Account {
     /// Levels that were held for long.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub endured: Vec<Endurance>,
+    /// Whether what was acknowledged outlived the faults, by cell; controls are told with the cells they are of. Empty
+    /// without faults.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub survivals: Vec<Survival>,
     /// What a grid of settings says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plateau: Option<Plateau>,
@@ -178,6 +183,9 @@ pub struct TrialAccount {
     pub judged: Vec<Judged>,
     pub tps: Option<PerSecond>,
     pub p99: Option<Nanos>,
+    /// What its faults cost, where it had some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ordeal: Option<Ordeal>,
     pub charts: Charts,
     /// Whose probes could not be asked, and what else was noted: subject and words.
     pub notes: Vec<(String, String)>,

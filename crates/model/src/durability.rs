@@ -5,10 +5,11 @@
 //! [`Verdict`] is a function of these and nothing else. Moments are of the generator's monotonic clock.
 
 use crate::{Code, Nanos};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Names one write within its run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key {
     /// Numbered from 0; has one write under way at a time.
     pub session: u32,
@@ -45,7 +46,7 @@ pub struct Attempt {
 }
 
 /// A server in the ledger: the number of its [`Entry::Server`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ServerId(pub u16);
 
 /// One run of one server on one timeline, as it tells of itself over the connection that is asked.
@@ -279,14 +280,14 @@ pub struct History {
 }
 
 /// What the positive control came to: the same fault, without a promise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
     /// Acknowledged writes that it lost.
     pub lost: u64,
 }
 
 /// What follows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     pub conclusion: Conclusion,
     pub counts: Counts,
@@ -306,7 +307,8 @@ pub struct Verdict {
     pub clock_steps_us: Vec<i64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Conclusion {
     /// What was promised was kept.
     Kept,
@@ -317,7 +319,7 @@ pub enum Conclusion {
 }
 
 /// Writes by what came of them, all attempts together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     pub acknowledged: u64,
     pub local: u64,
@@ -332,7 +334,7 @@ pub struct Counts {
 }
 
 /// One kind of thing that is not as it should be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     pub kind: Kind,
     pub count: u64,
@@ -341,7 +343,8 @@ pub struct Found {
 }
 
 /// Kinds of findings, the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Acknowledged with the promise that it outlives the primary, and absent.
     Lost,
@@ -377,7 +380,8 @@ impl Kind {
 }
 
 /// Why something cannot be concluded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Doubt {
     /// Nothing was read back.
     NotRead,
@@ -416,7 +420,7 @@ pub enum Doubt {
 }
 
 /// What was lost where nothing had been promised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryPoint {
     /// Acknowledged writes.
     pub count: u64,
@@ -429,7 +433,7 @@ pub struct RecoveryPoint {
 }
 
 /// How long nothing could be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
     /// Number of the fault.
     pub fault: usize,

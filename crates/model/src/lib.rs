@@ -16,6 +16,7 @@ pub mod matrix;
 mod measured;
 pub mod objective;
 pub mod observation;
+pub mod ordeal;
 pub mod plan;
 pub mod reach;
 mod record;

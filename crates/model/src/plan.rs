@@ -40,7 +40,7 @@ pub struct Experiment {
 impl Experiment {
     /// How many trials there are in all; `None` where what is measured decides that.
     pub fn trials(&self) -> Option<usize> {
-        let known = matches!(self.find, Find::Once | Find::Sweep(Sweep { max: None }));
+        let known = matches!(self.find, Find::Once | Find::Failover | Find::Sweep(Sweep { max: None }));
         known.then(|| self.cells.len() * self.repeat as usize)
     }
 }
@@ -50,6 +50,10 @@ impl Experiment {
 pub struct Cell {
     /// By axis, in the file's order: the axis's name and what it is here, such as (`pooler.mode`, `session`).
     pub label: Vec<(String, String)>,
+    /// The cell whose faults are done here to a system that promises nothing: it must lose something, or that nothing is lost
+    /// there proves nothing. Index into the experiment's cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_of: Option<usize>,
     pub setup: Setup,
 }
 

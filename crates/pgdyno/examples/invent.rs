@@ -177,7 +177,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
         name: "invented".to_owned(),
         seed: 1,
         repeat: 1,
-        cells: vec![Cell { label: Vec::new(), setup }],
+        cells: vec![Cell { label: Vec::new(), control_of: None, setup }],
         baseline: None,
         find: Find::Once,
     }

@@ -45,6 +45,7 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
     searched::suspect(&reading, &mut maxima, &findings, &advice);
     let Reading { experiment, notes, trials, .. } = reading;
     let trials = trials.into_iter().map(|it| trial(&experiment, &notes, it)).collect();
+    let survivals = Vec::new();
     Ok(Account {
         about,
         experiment,
@@ -56,6 +57,7 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
         maxima,
         endured,
         plateau,
+        survivals,
         advice,
     })
 }
@@ -135,6 +137,7 @@ fn trial(experiment: &Experiment, notes: &[store::Note], it: Stored) -> TrialAcc
         judged: experiment.cells[cell].setup.objectives.iter().filter_map(judge).collect(),
         tps: summary.as_ref().map(|it| it.total.tps),
         p99: summary.as_ref().and_then(|it| it.total.response.p99),
+        ordeal: None,
         charts,
         notes: of_trial.map(|it| (it.subject.clone(), it.text.clone())).collect(),
     }

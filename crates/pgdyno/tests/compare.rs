@@ -88,7 +88,7 @@ impl Run {
             stop: Vec::new(),
             faults: Vec::new(),
         };
-        let cells = vec![Cell { label: Vec::new(), setup }];
+        let cells = vec![Cell { label: Vec::new(), control_of: None, setup }];
         Experiment {
             name: "book".into(),
             seed: 7,

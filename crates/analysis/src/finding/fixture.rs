@@ -13,7 +13,11 @@ use model::{Code, EventKind, LogEvent, Measured, Nanos, Sample};
 /// mode), `statement`, `odyssey` (transaction), `haproxy`, `balanced` (with maxconn 20). PostgreSQL has 50 slots and one
 /// processor, pools have 20 servers and a tenth; 200 clients; everything over TCP.
 pub fn experiment(cells: &[&str], baseline: Option<usize>) -> Experiment {
-    let cell = |word: &&str| Cell { label: vec![("through".into(), word.to_string())], setup: setup(word) };
+    let cell = |word: &&str| Cell {
+        label: vec![("through".into(), word.to_string())],
+        control_of: None,
+        setup: setup(word),
+    };
     Experiment {
         name: "x".into(),
         seed: 42,

@@ -139,7 +139,9 @@ impl Maker<'_> {
 
     /// What a search cannot turn.
     pub(super) fn searched(&mut self, find: &Find, load: &crate::file::Load) {
-        if load.users.is_some() && !matches!(find, Find::Once | Find::Sweep(Sweep { max: None })) {
+        if load.users.is_some()
+            && !matches!(find, Find::Once | Find::Failover | Find::Sweep(Sweep { max: None }))
+        {
             let instead = "write `clients`: the search sets how many there are";
             self.tell("load.users", "users in stages where a level is looked for", instead);
         }

@@ -179,7 +179,7 @@ impl Maker<'_> {
             }
         };
         let (section, held) = match find {
-            Find::Once | Find::Sweep(Sweep { max: None }) => return,
+            Find::Once | Find::Failover | Find::Sweep(Sweep { max: None }) => return,
             Find::Max(_) => ("find.max", Nanos::ZERO),
             Find::Sweep(_) => ("find.sweep.max", Nanos::ZERO),
             Find::Confirm(it) => ("find.confirm", it.ramp + it.hold),

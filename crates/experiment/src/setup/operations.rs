@@ -125,7 +125,7 @@ impl Maker<'_> {
         };
         self.unused(&name, &work, &variables);
         let feed = feed.map(|it| it.name.clone());
-        Operation { name, weight, rate: it.rate, feed, schedule: it.schedule, sets, to, work }
+        Operation { name, weight, rate: it.rate, feed, schedule: it.schedule, sets, to, ledger: None, work }
     }
 
     /// Which server is asked, where there are several.

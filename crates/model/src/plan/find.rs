@@ -18,6 +18,9 @@ pub enum Find {
     Soak(Soak),
     /// A grid: which of the matrix's points is enough, and why.
     Sweep(Sweep),
+    /// Whether every acknowledged write outlives the faults, as often as cells are repeated. Cells with
+    /// [`control_of`](super::Cell::control_of) stand among the others.
+    Failover,
 }
 
 /// A search for the highest level that meets the objectives.
@@ -85,7 +88,7 @@ impl Find {
             Find::Max(it) | Find::Sweep(Sweep { max: Some(it) }) => Some(it),
             Find::Confirm(Confirm { level: Level::Share { max, .. }, .. })
             | Find::Soak(Soak { level: Level::Share { max, .. }, .. }) => Some(max),
-            Find::Once | Find::Confirm(_) | Find::Soak(_) | Find::Sweep(_) => None,
+            Find::Once | Find::Failover | Find::Confirm(_) | Find::Soak(_) | Find::Sweep(_) => None,
         }
     }
 
@@ -95,7 +98,7 @@ impl Find {
             Find::Max(it) | Find::Sweep(Sweep { max: Some(it) }) => Some(it),
             Find::Confirm(Confirm { level: Level::Share { max, .. }, .. })
             | Find::Soak(Soak { level: Level::Share { max, .. }, .. }) => Some(max),
-            Find::Once | Find::Confirm(_) | Find::Soak(_) | Find::Sweep(_) => None,
+            Find::Once | Find::Failover | Find::Confirm(_) | Find::Soak(_) | Find::Sweep(_) => None,
         }
     }
 }

@@ -21,6 +21,9 @@ pub struct Operation {
     pub sets: Vec<(String, String)>,
     /// Which of several PostgreSQL servers it speaks SQL with.
     pub to: To,
+    /// A query of one column: the texts that hold the tokens of what this operation wrote. Each time it begins,
+    /// its variable `token` is a new one.
+    pub ledger: Option<String>,
     pub work: Work,
 }
 
@@ -49,6 +52,8 @@ struct Stored {
     sets: Vec<(String, String)>,
     #[serde(default)]
     to: To,
+    #[serde(default)]
+    ledger: Option<String>,
     work: Option<Work>,
     #[serde(default)]
     script: String,
@@ -58,9 +63,9 @@ struct Stored {
 
 impl From<Stored> for Operation {
     fn from(it: Stored) -> Operation {
-        let Stored { name, weight, rate, feed, schedule, sets, to, work, script, origin } = it;
+        let Stored { name, weight, rate, feed, schedule, sets, to, ledger, work, script, origin } = it;
         let work = work.unwrap_or(Work::Script { text: script, origin });
-        Operation { name, weight, rate, feed, schedule, sets, to, work }
+        Operation { name, weight, rate, feed, schedule, sets, to, ledger, work }
     }
 }
 
@@ -92,6 +97,7 @@ impl Operation {
             schedule: None,
             sets: Vec::new(),
             to: To::Primary,
+            ledger: None,
             work,
         }
     }

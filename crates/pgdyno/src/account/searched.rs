@@ -105,7 +105,7 @@ fn searched(reading: &Reading, cell: usize) -> impl Iterator<Item = &Stored> {
 /// Trials whose figures are the cell's: where a level was looked for, those that were held long at it.
 pub fn figures<'a>(reading: &'a Reading, maxima: &[Maximum]) -> Vec<&'a Stored> {
     let held = match &reading.experiment.find {
-        Find::Once => return reading.ended(),
+        Find::Once | Find::Failover => return reading.ended(),
         Find::Confirm(_) => Stage::Confirm,
         Find::Soak(_) => Stage::Soak,
         Find::Max(_) | Find::Sweep(_) => Stage::Hold,

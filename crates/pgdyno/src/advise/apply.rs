@@ -61,14 +61,18 @@ fn experiment(account: &Account, repeat: u32) -> Result<Experiment, Trouble> {
     };
     let mut after = dataset.after.clone();
     after.extend(advice.indexes.iter().map(|it| it.ddl.clone()));
-    if of.find == Find::Once {
+    if matches!(of.find, Find::Once | Find::Failover) {
         saturate(&mut setup);
     }
     let mut indexed = setup.clone();
     if let Some(it) = &mut indexed.dataset {
         it.after = after;
     }
-    let cell = |value: &str, setup| Cell { label: vec![("indexes".to_owned(), value.to_owned())], setup };
+    let cell = |value: &str, setup| Cell {
+        label: vec![("indexes".to_owned(), value.to_owned())],
+        control_of: None,
+        setup,
+    };
     let mut name = format!("{}-indexes", of.name);
     name.drain(..name.len().saturating_sub(LONGEST));
     Ok(Experiment {

@@ -135,7 +135,7 @@ pub fn find(it: &Find) -> Vec<String> {
         )),
         Find::Soak(it) => Some(format!("{} held for {}", of_level(&it.level), seconds(it.lasting))),
         Find::Sweep(_) => Some("which point of the matrix is enough".to_owned()),
-        Find::Once | Find::Max(_) => None,
+        Find::Once | Find::Failover | Find::Max(_) => None,
     };
     it.max().map(of_max).into_iter().chain(then).collect()
 }

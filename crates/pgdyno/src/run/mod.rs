@@ -206,7 +206,9 @@ impl Bench {
     /// Every trial, until the user or the disk ends it. `before`: those of a run that is gone on with.
     fn all(&mut self, experiment: &Experiment, before: &[Past]) {
         match &experiment.find {
-            Find::Once | Find::Sweep(Sweep { max: None }) => self.in_order(experiment, before),
+            Find::Once | Find::Failover | Find::Sweep(Sweep { max: None }) => {
+                self.in_order(experiment, before)
+            }
             _ => self.search(experiment, before),
         }
     }

@@ -162,6 +162,6 @@ fn held(find: &Find, setup: &Setup, answer: Option<&Answer>) -> Option<Step> {
     match find {
         Find::Confirm(it) => Some(step(level(&it.level)?, Stage::Confirm, it.hold, scale)),
         Find::Soak(it) => Some(step(level(&it.level)?, Stage::Soak, it.lasting, scale)),
-        Find::Once | Find::Max(_) | Find::Sweep(_) => None,
+        Find::Once | Find::Failover | Find::Max(_) | Find::Sweep(_) => None,
     }
 }

@@ -13,7 +13,7 @@ pub fn question(case: &Case<'_>) -> String {
     let experiment = &case.account.experiment;
     let axes = axes(case);
     let asked = match &experiment.find {
-        Find::Once => None,
+        Find::Once | Find::Failover => None,
         Find::Max(_) => Some(Asked::Maximum),
         Find::Confirm(_) | Find::Soak(_) => Some(Asked::Endurance),
         Find::Sweep(_) => Some(Asked::Plateau),

@@ -245,6 +245,7 @@ fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialAccount {
         judged: vec![judged],
         tps: Some(PerSecond(tps)),
         p99: Some(Nanos::from_micros(12_300)),
+        ordeal: None,
         charts: charts(),
         notes: vec![],
     }
@@ -252,7 +253,8 @@ fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialAccount {
 
 /// Of three cells, one of which was not measured, and four trials.
 pub fn account() -> Account {
-    let cells = [false, true, true].map(|pooled| Cell { label: vec![], setup: setup(pooled) });
+    let cells =
+        [false, true, true].map(|pooled| Cell { label: vec![], control_of: None, setup: setup(pooled) });
     let names = ["direct", "pooled", "far"];
     let cells: Vec<Cell> = cells
         .into_iter()
@@ -343,6 +345,7 @@ pub fn account() -> Account {
         maxima: Vec::new(),
         endured: Vec::new(),
         plateau: None,
+        survivals: Vec::new(),
         advice: Vec::new(),
         stand: Stand {
             machine: vec![
