@@ -8,6 +8,10 @@ use crate::{Code, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+mod token;
+
+pub use token::Token;
+
 /// Names one write within its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key {

@@ -1,0 +1,219 @@
+//! Which text proves that a row is what a write with this key wrote?
+//!
+//! `0000002a.00000000000003e7.5c2f90d1b6a84e37`: session, sequence and a seal, in hexadecimal. Its length is always the
+//! same, so that it is found within any other text, and its characters mean nothing in SQL, JSON or a URL.
+
+use super::Key;
+
+/// A key and its seal. The seal tells a row of this run from one that happens to look alike, or got another's key; it does not
+/// withstand anybody who wants to forge one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Token {
+    pub key: Key,
+    seal: u64,
+}
+
+impl Token {
+    /// Bytes of its text.
+    pub const LENGTH: usize = SESSION + 1 + WORD + 1 + WORD;
+
+    /// `secret`: of the ledger that the write stands in.
+    #[inline]
+    pub fn new(key: Key, secret: u64) -> Token {
+        Token { key, seal: seal(key, secret) }
+    }
+
+    /// Its seal is that of its key.
+    pub fn is_authentic(self, secret: u64) -> bool {
+        self.seal == seal(self.key, secret)
+    }
+
+    #[inline]
+    pub fn text(self) -> [u8; Token::LENGTH] {
+        self.joined(b'.')
+    }
+
+    /// A text as long, and as different from all others, in which none is found: for a write that stands in no ledger.
+    #[inline]
+    pub fn decoy(self) -> [u8; Token::LENGTH] {
+        self.joined(b'-')
+    }
+
+    /// The first token in a text, wherever it stands there; `None` if it holds none.
+    pub fn find(text: &[u8]) -> Option<Token> {
+        text.windows(Token::LENGTH).find_map(read)
+    }
+
+    #[inline]
+    fn joined(self, by: u8) -> [u8; Token::LENGTH] {
+        let mut text = [by; Token::LENGTH];
+        write(self.key.session.into(), &mut text[..SESSION]);
+        write(self.key.sequence, &mut text[SEQUENCE..SEQUENCE + WORD]);
+        write(self.seal, &mut text[SEAL..]);
+        text
+    }
+}
+
+/// Digits of a session, and of the two other parts.
+const SESSION: usize = 8;
+const WORD: usize = 16;
+/// Where these begin.
+const SEQUENCE: usize = SESSION + 1;
+const SEAL: usize = SEQUENCE + WORD + 1;
+
+/// Of exactly as many bytes as a token has.
+#[inline]
+fn read(text: &[u8]) -> Option<Token> {
+    if text[SEQUENCE - 1] != b'.' || text[SEAL - 1] != b'.' {
+        return None;
+    }
+    let session = number(&text[..SESSION])? as u32;
+    let (sequence, seal) = (number(&text[SEQUENCE..SEAL - 1])?, number(&text[SEAL..])?);
+    Some(Token { key: Key { session, sequence }, seal })
+}
+
+/// All the digits that there is room for, the lowest last.
+#[inline]
+fn write(mut number: u64, to: &mut [u8]) {
+    for digit in to.iter_mut().rev() {
+        *digit = b"0123456789abcdef"[(number & 15) as usize];
+        number >>= 4;
+    }
+}
+
+/// At most sixteen digits; `None` where another character is among them.
+fn number(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0, |number, it| {
+        let digit = match it {
+            b'0'..=b'9' => it - b'0',
+            b'a'..=b'f' => it - b'a' + 10,
+            _ => return None,
+        };
+        Some(number << 4 | u64::from(digit))
+    })
+}
+
+/// One to one in the sequence, and in the session, while the others stay: two keys of one session never have the same.
+#[inline]
+fn seal(key: Key, secret: u64) -> u64 {
+    mix(mix(mix(secret) ^ u64::from(key.session)) ^ key.sequence)
+}
+
+/// The finaliser of splitmix64 (Blackman and Vigna, prng.di.unimi.it), with a step before it so that 0 does not stay 0.
+#[inline]
+fn mix(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    number ^ (number >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: u64 = 0x5eed;
+
+    fn key(session: u32, sequence: u64) -> Key {
+        Key { session, sequence }
+    }
+
+    /// Ten thousand keys, small and large.
+    fn keys() -> impl Iterator<Item = Key> {
+        (0..10_000_u64).map(|n| {
+            let (a, b) = (mix(n), mix(!n));
+            key((a as u32) >> (a >> 58 & 31), b >> (b & 63))
+        })
+    }
+
+    fn check(text: &str, expected: Option<Key>) {
+        assert_eq!(Token::find(text.as_bytes()).map(|it| it.key), expected, "{text:?}");
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let ends = [key(0, 0), key(u32::MAX, u64::MAX), key(0, 1 << 63), key(1, 9)];
+        for it in ends.into_iter().chain(keys()) {
+            let token = Token::new(it, SECRET);
+            assert_eq!(Token::find(&token.text()), Some(token));
+            assert!(token.is_authentic(SECRET));
+            assert!(!token.is_authentic(SECRET + 1), "of another ledger");
+            assert!(token.text().iter().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f' | b'.')));
+            assert_eq!(Token::find(&token.decoy()), None);
+        }
+    }
+
+    /// It stands in rows that are read back a year later.
+    #[test]
+    fn its_text_stays() {
+        let text = Token::new(key(42, 999), SECRET).text();
+        assert_eq!(std::str::from_utf8(&text), Ok("0000002a.00000000000003e7.ea44280b95643543"));
+    }
+
+    /// Any part of a token of one write beside the parts of another's is no token of ours.
+    #[test]
+    fn a_part_of_another_is_seen() {
+        for it in keys() {
+            let other = key(it.session ^ 1, it.sequence);
+            let next = key(it.session, it.sequence.wrapping_add(1));
+            for (mine, its) in [(it, other), (it, next), (other, next)] {
+                let (mine, its) = (Token::new(mine, SECRET).text(), Token::new(its, SECRET).text());
+                for at in [SEQUENCE, SEAL] {
+                    let swapped = [&mine[..at], &its[at..]].concat();
+                    let found = Token::find(&swapped).expect("it has the form of one");
+                    let same = swapped == mine || swapped == its;
+                    assert_eq!(found.is_authentic(SECRET), same, "{mine:?} and {its:?} at {at}");
+                }
+            }
+            // A digit that was changed on the way.
+            let mut text = Token::new(it, SECRET).text();
+            let at = (it.sequence % SESSION as u64) as usize;
+            text[at] = if text[at] == b'0' { b'1' } else { b'0' };
+            assert!(!Token::find(&text).expect("it has the form of one").is_authentic(SECRET));
+        }
+    }
+
+    #[test]
+    fn it_is_found_within_another_text() {
+        let (mine, its) = (Token::new(key(7, 8), SECRET), Token::new(key(9, 10), SECRET));
+        let (text, other) = (mine.text(), its.text());
+        let text = std::str::from_utf8(&text).expect("ASCII");
+        let other = std::str::from_utf8(&other).expect("ASCII");
+        let mine = Some(key(7, 8));
+        check(text, mine);
+        check(&format!("Привет, {text}, и пока"), mine);
+        check(&format!("\"text\":\"{text}\"}}"), mine);
+        // Its neighbours are digits and dots, too.
+        check(&format!("deadbeef{text}deadbeef"), mine);
+        check(&format!("1.2.3.{text}.4.5"), mine);
+        check(&format!("00000000.0000000000000000.{text}"), mine);
+        check(&format!("{text}.{other}"), mine);
+        check(&format!("{other}{text}"), Some(key(9, 10)));
+    }
+
+    #[test]
+    fn what_is_none() {
+        let text = Token::new(key(7, 8), SECRET).text();
+        let text = std::str::from_utf8(&text).expect("ASCII");
+        for n in 0..Token::LENGTH {
+            check(&text[..n], None);
+            check(&text[n + 1..], None);
+            check(&format!("{}{}", &text[..n], &text[n + 1..]), None);
+            for other in ["-", "g", "F", " ", "\u{0}", "é"] {
+                check(&format!("{}{other}{}", &text[..n], &text[n + 1..]), None);
+            }
+        }
+        check("", None);
+        check(&".".repeat(200), None);
+        check(&"0".repeat(200), None);
+        assert_eq!(Token::find(&[0xff; 200]), None);
+        // Bytes by chance, rich in what tokens consist of: read without a panic, and what is found was there.
+        let alphabet = b"0123456789abcdef....\xff";
+        for seed in 0..2_000 {
+            let bytes: Vec<u8> = (0..100).map(|n| alphabet[(mix(seed << 8 | n) % 21) as usize]).collect();
+            if let Some(it) = Token::find(&bytes) {
+                assert!(bytes.windows(Token::LENGTH).any(|window| window == it.text()));
+            }
+        }
+    }
+}
