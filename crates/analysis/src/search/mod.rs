@@ -27,7 +27,7 @@ mod rounds;
 mod track;
 
 pub use judge::judge;
-pub use proof::{Subject, interleave, judged, proof};
+pub use proof::{Subject, interleave, is_plain, judged, proof};
 pub use rounds::together;
 
 use crate::search::track::{Course, End, Track};

@@ -1,9 +1,10 @@
 //! In which order are a base and its nudges searched, and does the nudge move the maximum?
 
+use super::track::Track;
 use super::{Next, answer, next};
 use crate::strategy::Chance;
 use model::plan::Max;
-use model::search::{Answer, Limit, Nudge, Proof, Proven, Seen, Step};
+use model::search::{Answer, Held, Limit, Nudge, Proof, Proven, Seen, Step};
 
 /// One search among several.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,8 @@ pub fn interleave(subjects: &[Subject<'_>], seed: u64) -> Option<(usize, Step)> 
 const LIMITS: f64 = 0.3;
 /// The same of a switch, for the ratio of maxima: ten per cent more is more than two answers may differ by chance.
 const LIMITS_SWITCH: f64 = 1.1;
+/// Of either kind, before a verdict may be plain.
+const VOTES: usize = 2;
 /// Pairs of maxima drawn.
 const DRAWS: usize = 4000;
 /// Quantile of the normal distribution at 97.5 %.
@@ -52,8 +55,50 @@ const Z: f64 = 1.959_964;
 
 /// Whether `nudge`, which would be the cause if `limit` were, moved the maximum; by the trials of the base and of the
 /// changed subject, measured beside each other.
+///
+/// Of searches that were ended because it [`is_plain`], the levels are where their votes say that the edge is.
 pub fn proof(limit: Limit, nudge: &Nudge, base: &[Seen], changed: &[Seen], max: &Max, seed: u64) -> Proof {
-    judged(limit, nudge.clone(), answer(max, base), answer(max, changed), seed)
+    let plain = is_plain(nudge, base, changed, max);
+    let [base, changed] = [base, changed].map(|done| {
+        let ended = answer(max, done);
+        match edge(max, done).filter(|_| plain && ended.level.is_none()) {
+            Some((level, interval)) => {
+                Answer { level: Some(level), interval: Some(interval), hindered: None, ..ended }
+            }
+            None => ended,
+        }
+    });
+    judged(limit, nudge.clone(), base, changed, seed)
+}
+
+/// Whether the verdict is plain before both have come to their ends: wherever the edges are within their intervals, it is the
+/// same. Both need some votes of either kind, for the belief of a few is a guess.
+pub fn is_plain(nudge: &Nudge, base: &[Seen], changed: &[Seen], max: &Max) -> bool {
+    let enough = |done: &&[Seen]| {
+        let held = done.iter().filter(|it| it.outcome == Held::Yes).count();
+        let broke = done.iter().filter(|it| matches!(it.outcome, Held::No { .. })).count();
+        held >= VOTES && broke >= VOTES
+    };
+    if ![base, changed].iter().all(enough) {
+        return false;
+    }
+    let Some((base, changed)) = edge(max, base).zip(edge(max, changed)) else { return false };
+    let ((base_low, base_high), (changed_low, changed_high)) = (base.1, changed.1);
+    let bounds = ((changed_low / base_high).ln(), (changed_high / base_low).ln());
+    let (least, most, bound) = match nudge.amount.map(|(from, to)| (to / from).ln()) {
+        Some(turned) => {
+            let bounds = (bounds.0 / turned, bounds.1 / turned);
+            (bounds.0.min(bounds.1), bounds.0.max(bounds.1), LIMITS)
+        }
+        None => (bounds.0.exp(), bounds.1.exp(), LIMITS_SWITCH),
+    };
+    least > bound || most < bound
+}
+
+/// Where a search's votes say that the edge is, ended or not.
+fn edge(max: &Max, done: &[Seen]) -> Option<(f64, (f64, f64))> {
+    let track = Track::new(max, done.first()?.step.level, done);
+    Some((track.belief()?.quantile(0.5), track.interval()?))
 }
 
 /// The same by two answers, such as those of several rounds together.
@@ -95,3 +140,6 @@ pub(super) fn draw(it: &Answer, chance: &mut Chance) -> Option<f64> {
     let deviation = (high / low).ln() / 2.0 / Z;
     Some(level * (deviation * chance.normal()).exp())
 }
+
+#[cfg(test)]
+mod tests;

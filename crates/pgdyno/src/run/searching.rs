@@ -50,7 +50,7 @@ impl Bench {
                     Search { cell, nudge: None, round, start, done: Vec::new() }
                 };
                 let mut all: Vec<Search> = cells.clone().map(begin).collect();
-                self.take_turns(experiment, max, &mut all, before);
+                self.take_turns(experiment, max, &mut all, before, &|_| false);
                 all.iter().for_each(|it| rounds[it.cell].push(search::answer(max, &it.done)));
             }
             answers = rounds.iter().map(|it| Some(search::together(it, experiment.seed))).collect();
@@ -70,10 +70,17 @@ impl Bench {
         }
     }
 
-    /// All searches to their end, a step of each in turn.
-    fn take_turns(&mut self, experiment: &Experiment, max: &Max, all: &mut [Search], before: &[Past]) {
+    /// All searches to their end, or until it is `enough`, a step of each in turn.
+    fn take_turns(
+        &mut self,
+        experiment: &Experiment,
+        max: &Max,
+        all: &mut [Search],
+        before: &[Past],
+        enough: &dyn Fn(&[Search]) -> bool,
+    ) {
         all.iter_mut().for_each(|it| it.done = known(before, it));
-        while !self.is_over() {
+        while !self.is_over() && !enough(all) {
             let subjects: Vec<Subject<'_>> = all.iter().map(|it| it.subject(max)).collect();
             let Some((turn, step)) = search::interleave(&subjects, experiment.seed) else { return };
             let Search { cell, round, .. } = all[turn];
@@ -96,7 +103,8 @@ impl Bench {
             let start = max.from.unwrap_or(level);
             let pair = [None, Some(nudge.clone())];
             let mut pair = pair.map(|nudge| Search { cell, nudge, round, start, done: Vec::new() });
-            self.take_turns(experiment, max, &mut pair, before);
+            let plain = |it: &[Search]| search::is_plain(&nudge, &it[0].done, &it[1].done, max);
+            self.take_turns(experiment, max, &mut pair, before, &plain);
             let [base, changed] = &pair;
             let seed = experiment.seed;
             let proof = search::proof(limit.clone(), &nudge, &base.done, &changed.done, max, seed);
