@@ -168,6 +168,15 @@ impl Connection {
         Ok(CopyIn { connection: self, finished: false })
     }
 
+    /// Runs `COPY … TO STDOUT`. Each row is given away as it comes, in COPY's form and with its line feed, and not kept;
+    /// returns their number.
+    pub fn copy_out(&mut self, sql: &str, take: &mut dyn FnMut(&[u8])) -> Result<u64, Error> {
+        self.send_query(sql);
+        let mut answer = Answer::default();
+        self.converse(Until::Ready, &mut answer, take)?;
+        Ok(copied(&answer))
+    }
+
     /// What the server reported of a parameter such as `server_version`, if the login keeps parameters.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.channel.parameter(name)
@@ -210,9 +219,18 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends what is queued and receives until the event waited for; an error of the server waits for `Ready` first,
-    /// so that the session can go on.
     fn exchange(&mut self, until: Until, answer: &mut Answer) -> Result<(), Error> {
+        self.converse(until, answer, &mut |_| {})
+    }
+
+    /// Sends what is queued and receives until the event waited for; an error of the server waits for `Ready` first,
+    /// so that the session can go on. What COPY sends is given away.
+    fn converse(
+        &mut self,
+        until: Until,
+        answer: &mut Answer,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Error> {
         let mut refusal: Option<Refusal> = None;
         loop {
             self.flush()?;
@@ -249,6 +267,10 @@ impl Connection {
                 }
                 Event::Notice(notice) => {
                     self.notices.push(format!("{}:  {}", notice.severity(), notice.message()));
+                    false
+                }
+                Event::CopyData(it) => {
+                    take(it);
                     false
                 }
                 Event::More => false,
@@ -311,7 +333,7 @@ impl CopyIn<'_> {
         self.connection.channel.request(copy_done);
         let mut answer = Answer::default();
         self.connection.exchange(Until::Ready, &mut answer)?;
-        Ok(answer.tag.strip_prefix("COPY ").and_then(|it| it.parse().ok()).unwrap_or(0))
+        Ok(copied(&answer))
     }
 }
 
@@ -416,6 +438,11 @@ pub(crate) fn nonce() -> io::Result<[u8; 18]> {
     let mut nonce = [0; 18];
     File::open("/dev/urandom")?.read_exact(&mut nonce)?;
     Ok(nonce)
+}
+
+/// Rows, by the tag of a COPY.
+fn copied(answer: &Answer) -> u64 {
+    answer.tag.strip_prefix("COPY ").and_then(|it| it.parse().ok()).unwrap_or(0)
 }
 
 fn lossy(bytes: &[u8]) -> String {

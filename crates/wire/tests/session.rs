@@ -128,6 +128,26 @@ fn copy_in() {
 }
 
 #[test]
+fn copy_out() {
+    let bytes = [
+        message(b'H', b"\0\0\x01\0\0"),
+        message(b'd', b"a\\tb\n"),
+        message(b'd', b""),
+        message(b'd', b"\\N\n"),
+        message(b'c', b""),
+        message(b'C', b"COPY 3\0"),
+        message(b'Z', b"T"),
+    ]
+    .concat();
+    check(false, &bytes, "Ready(InTransaction statements 1)");
+    check(
+        true,
+        &bytes,
+        "CopyData(a\\\\tb\\n) CopyData() CopyData(\\\\N\\n) Done(COPY 3) Ready(InTransaction statements 1)",
+    );
+}
+
+#[test]
 fn what_no_server_sends() {
     check(false, b"Z\0\0\0\x03I", "!BadLength { tag: 90, length: 3 }");
     check(false, b"Z\0\0\0\0", "!BadLength { tag: 90, length: 0 }");

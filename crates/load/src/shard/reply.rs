@@ -55,7 +55,7 @@ impl<R: Recorder> Shard<R> {
                     }
                     client.words = words;
                 }
-                Ok(Event::Notice(_)) => {}
+                Ok(Event::Notice(_) | Event::CopyData(_)) => {}
                 Err(error) => {
                     let words = error.to_string();
                     return self.broken(now, conn, Code::PROTOCOL, &words);

@@ -150,7 +150,7 @@ impl Chain {
     }
 
     /// Learns who takes writes now, where somebody else decides it.
-    fn notice(&mut self) {
+    pub(super) fn notice(&mut self) {
         let seen = self.look();
         let states = seen.iter().enumerate().filter_map(|(at, it)| Some((at, it.state?)));
         let writes = states.filter(|it| !it.1.recovers).max_by_key(|it| it.1.timeline);

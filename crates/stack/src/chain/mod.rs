@@ -6,6 +6,7 @@
 mod attach;
 mod cache;
 mod console;
+mod direct;
 mod faults;
 mod guard;
 mod hop;
@@ -17,6 +18,7 @@ mod service;
 mod start;
 
 pub use attach::{Place, place};
+pub use direct::WHO_ANSWERS;
 pub use faults::{Inflicted, Wound};
 pub use problem::Problem;
 pub use promote::{Promotion, Rejoined};

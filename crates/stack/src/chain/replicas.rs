@@ -343,7 +343,7 @@ impl Chain {
 pub(super) const OURS: [&str; 2] = ["primary_conninfo", "synchronous_standby_names"];
 
 impl Doctor {
-    fn address(&self) -> SocketAddr {
+    pub(super) fn address(&self) -> SocketAddr {
         match self {
             Doctor::Ours(it) => it.address(),
             Doctor::Patroni(it) => *it,

@@ -19,6 +19,8 @@ pub enum Event<'a> {
     Done(&'a [u8]),
     /// The server awaits COPY data.
     CopyIn,
+    /// A piece of the data that COPY sends; PostgreSQL sends each row by itself. Only while watched.
+    CopyData(&'a [u8]),
     /// An ErrorResponse. During log-in or with severity FATAL or PANIC the session is over; else `Ready` follows.
     Error(Notice<'a>),
     /// A NoticeResponse.

@@ -215,15 +215,16 @@ impl Scanner {
             // Only the tag `ROLLBACK` has this length and is of interest to all.
             b'C' if !self.watch && length != 4 + ROLLBACK.len() as u32 => self.count(b'C'),
             b'S' if !self.parameters => {}
-            b'D' | b'T' | b'C' | b'S' | b'E' | b'N' | b'G' => return whole_if(length <= WHOLE_MAX),
+            b'd' if !self.watch => {}
+            b'D' | b'T' | b'C' | b'S' | b'E' | b'N' | b'G' | b'd' => return whole_if(length <= WHOLE_MAX),
             b'Z' => return whole_if(length == 5),
             // ParseComplete, BindComplete, CloseComplete, NoData, PortalSuspended, EmptyQueryResponse, CopyDone
             b'1' | b'2' | b'3' | b'n' | b's' | b'I' | b'c' if length == 4 => self.count(tag),
             b'1' | b'2' | b'3' | b'n' | b's' | b'I' | b'c' => return whole_if(false),
             // CopyOutResponse; an HTTP server's answer begins with the same letter.
             b'H' if length > WHOLE_MAX => return whole_if(false),
-            // ParameterDescription, CopyData, NotificationResponse
-            b'H' | b't' | b'd' | b'A' => {}
+            // ParameterDescription, NotificationResponse
+            b'H' | b't' | b'A' => {}
             _ => return Err(ProtocolError::Unexpected { tag }),
         }
         Ok(Need::Skip)

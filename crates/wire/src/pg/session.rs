@@ -101,6 +101,7 @@ impl Session {
             b'T' => Event::Columns(Columns::new(inside)?),
             b'C' => Event::Done(text(inside).ok_or(ProtocolError::Malformed { tag })?),
             b'G' => Event::CopyIn,
+            b'd' => Event::CopyData(inside),
             _ => Event::Opened,
         })
     }
@@ -148,7 +149,7 @@ impl Session {
                 self.keep(inside).ok_or(ProtocolError::Malformed { tag })?;
                 return Ok(None);
             }
-            b'D' | b'T' | b'C' | b'G' => {}
+            b'D' | b'T' | b'C' | b'G' | b'd' => {}
             _ => return self.log_in(tag, body, inside),
         }
         Ok(Some(Step::Event { tag, body }))

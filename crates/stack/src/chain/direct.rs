@@ -1,0 +1,70 @@
+//! How is each server asked past everything that stands before it, and how does a writer learn which one it reached?
+
+use super::{Chain, PATIENCE, Running, failed, in_database};
+use crate::ask::Address;
+use crate::roles::Direct;
+use crate::supervisor::Failure;
+use wire::http::{Host, Url};
+
+/// Tells who answers: `select pgdyno_server()`.
+pub const WHO_ANSWERS: &str = "pgdyno_server";
+
+impl Chain {
+    /// Every PostgreSQL server, in the order of their names. What is known of them stays true when they are killed, restarted
+    /// or promoted, until the chain becomes another one.
+    pub fn direct(&self) -> Vec<Direct> {
+        let servers = self.servers();
+        let ours = !servers.is_empty();
+        let all = if ours { servers } else { self.postgres().into_iter().collect() };
+        let each = all.into_iter().enumerate().map(|(at, it)| {
+            let target = it.admin.as_ref().unwrap_or(&it.entrance);
+            Direct {
+                name: it.plan.name.clone(),
+                target: in_database(target, &self.users.database),
+                address: Some(it).filter(|_| ours).map(told),
+                role: self.users.app.name.clone(),
+                health: self.health(at),
+            }
+        });
+        each.collect()
+    }
+
+    /// Gives the application's database a function `pgdyno_server()` that returns the value of this SQL expression, a text, to
+    /// whoever asks. To be called when the tables are filled and the replicas are there, which get it with the rest.
+    pub fn identify(&mut self, expression: &str) -> Result<(), Failure> {
+        if self.replication().is_some() {
+            self.notice();
+        }
+        let Some(running) = self.primary().or(self.postgres()) else {
+            return Err(failed(WHO_ANSWERS, "be made", &"there is no PostgreSQL"));
+        };
+        let target = in_database(running.admin.as_ref().unwrap_or(&running.entrance), &self.users.database);
+        // In `public`, whatever the search path of whoever makes it: there those who write look for it.
+        let sql = format!(
+            "create or replace function public.{WHO_ANSWERS}() returns text language sql volatile parallel safe \
+             as $pgdyno$ select {expression} $pgdyno$; \
+             grant execute on function public.{WHO_ANSWERS}() to public"
+        );
+        let made = target.open(PATIENCE).and_then(|mut it| it.query(&sql));
+        made.map(drop).map_err(|it| failed(&running.plan.name, "tell who it is", &it))
+    }
+
+    /// Where it is told of the server whether it takes writes.
+    fn health(&self, at: usize) -> Option<Url> {
+        let address = self.replicas.as_ref()?.doctors.get(at)?.address();
+        let host = Host::Tcp(address.ip().to_string(), address.port());
+        Some(Url { host, tls: false, target: "/primary".to_owned() })
+    }
+}
+
+/// What the server tells those who come in by its entrance.
+fn told(running: &Running) -> String {
+    match &running.entrance.address {
+        Address::Tcp(it) => format!("{}:{}", it.ip(), it.port()),
+        Address::Unix(path) => {
+            // `.s.PGSQL.5432`.
+            let port = path.extension().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
+            format!("local:{port}")
+        }
+    }
+}

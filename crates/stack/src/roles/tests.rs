@@ -1,0 +1,76 @@
+use super::*;
+
+/// Glances as `role:timeline` and, of a primary, `:commit:names:followers`; `-` is silence. Each 10 after the one before.
+fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
+    let mut seen = Seen::default();
+    for (number, word) in glances.split(' ').enumerate() {
+        let at = Nanos(number as u64 * 10);
+        let parts: Vec<&str> = word.split(':').collect();
+        let glance = (word != "-").then(|| {
+            let server = Server { system: 1, timeline: parts[1].parse().unwrap(), ..Server::default() };
+            let follower = |it: &str| {
+                let (name, sync_state) = it.split_once('=').unwrap();
+                let flushed = Some(Lsn(at.0));
+                Follower { name: name.to_owned(), sync_state: sync_state.to_owned(), flushed }
+            };
+            let writes = (parts[0] == "p").then(|| {
+                let followers = parts[4].split(',').filter(|it| !it.is_empty()).map(follower).collect();
+                (parts[2].to_owned(), parts[3].to_owned(), followers)
+            });
+            Glance { at, server, in_recovery: parts[0] == "s", writes }
+        });
+        seen.take("n", glance);
+    }
+    let role = |it: bool| if it { "s" } else { "p" };
+    let all = &seen.all;
+    let words: Vec<String> = all
+        .spells
+        .iter()
+        .map(|it| format!("{}{} {}-{}", role(it.in_recovery), it.server.timeline, it.from.0, it.to.0))
+        .collect();
+    assert_eq!(words.join(", "), spells, "{glances}");
+    let words: Vec<String> = all
+        .settings
+        .iter()
+        .map(|it| format!("{} {} {}", it.at.0, it.synchronous_commit, it.synchronous_standby_names))
+        .collect();
+    assert_eq!(words.join(", "), settings, "{glances}");
+    let words: Vec<String> = all
+        .followed
+        .iter()
+        .map(|it| {
+            let each = it.followers.iter().map(|it| format!("{}@{}", it.name, it.flushed.unwrap().0));
+            format!("{}-{} {}", it.from.0, it.to.0, each.collect::<Vec<_>>().join("+"))
+        })
+        .collect();
+    assert_eq!(words.join(", "), followed, "{glances}");
+}
+
+#[test]
+fn what_stays_the_same_is_one_spell() {
+    check("s:1 s:1 s:1", "s1 0-20", "", "");
+    check("s:1 s:2 p:2:on::", "s1 0-0, s2 10-10, p2 20-20", "20 on ", "20-20 ");
+    // Of the time without an answer nothing is known, though the same came before and after it.
+    check("p:1:on:a:a=sync - p:1:on:a:a=sync", "p1 0-0, p1 20-20", "0 on a", "0-0 a@0, 20-20 a@20");
+    check(
+        "p:1:on:a:a=sync p:1:on:a:a=sync p:1:off:a:a=sync p:1:off:a:a=async p:1:off::",
+        "p1 0-40",
+        "0 on a, 20 off a, 40 off ",
+        "0-20 a@20, 30-30 a@30, 40-40 ",
+    );
+    // Promoted: another server, for it has another timeline.
+    check("p:1:on:: s:1 p:2:on::", "p1 0-0, s1 10-10, p2 20-20", "0 on , 20 on ", "0-0 , 20-20 ");
+}
+
+#[test]
+fn samples_are_the_ends_of_spells() {
+    let spell = |node: &str, from, to| Spell {
+        node: node.to_owned(),
+        server: Server::default(),
+        in_recovery: true,
+        from: Nanos(from),
+        to: Nanos(to),
+    };
+    let watched = Watched { spells: vec![spell("a", 0, 30), spell("b", 10, 10)], ..Watched::default() };
+    assert_eq!(watched.samples().iter().map(|it| it.at.0).collect::<Vec<_>>(), [0, 10, 30]);
+}
