@@ -45,7 +45,7 @@ pub struct File {
     /// When to stop early, in Yandex.Tank's autostop grammar, such as `net(xx,25,10)`.
     #[serde(default)]
     pub stop: Vec<String>,
-    /// What is looked for: `once`, `max`, `confirm`, `soak`, `sweep`, or one of these with its settings.
+    /// What is looked for: `once`, `max`, `confirm`, `soak`, `sweep`, `failover`, or one of these with its settings.
     pub find: Option<Find>,
     /// What goes wrong on purpose, in this order.
     #[serde(default)]

@@ -4,6 +4,7 @@
 //! has the right form is made into [`model::plan`]; all mistakes are told at once. Nothing is read or started here: the
 //! caller hands in the text, ways to read scripts and the begins of feeds, and the grammars that are others' knowledge.
 
+mod control;
 mod datum;
 pub mod file;
 mod json;
@@ -195,15 +196,17 @@ fn gather(baseline: Option<usize>, read: Vec<(matrix::Label, setup::Made)>) -> P
     let first = &read.first().expect("a matrix without mistakes has a cell").1;
     let (name, seed, repeat) = (first.name.clone(), first.seed, first.repeat);
     let find = first.find.clone();
-    let lasting = read.iter().map(|(_, made)| made.lasting).collect();
+    let lasting: Vec<Nanos> = read.iter().map(|(_, made)| made.lasting).collect();
     let mut remarks: Vec<String> = Vec::new();
     for it in read.iter().flat_map(|(_, made)| &made.remarks) {
         if !remarks.contains(it) {
             remarks.push(it.clone());
         }
     }
-    let cells =
-        read.into_iter().map(|(label, made)| Cell { label, control_of: None, setup: made.setup }).collect();
+    let controls = control::cells(&read);
+    let lasting = [lasting, controls.iter().map(|it| it.lasting).collect()].concat();
+    let ordinary = read.into_iter().map(|(label, made)| Cell { label, control_of: None, setup: made.setup });
+    let cells = ordinary.chain(controls.into_iter().map(|it| it.cell)).collect();
     Plan { experiment: Experiment { name, seed, repeat, cells, baseline, find }, lasting, remarks }
 }
 

@@ -43,6 +43,15 @@ impl Experiment {
         let known = matches!(self.find, Find::Once | Find::Failover | Find::Sweep(Sweep { max: None }));
         known.then(|| self.cells.len() * self.repeat as usize)
     }
+
+    /// The positive control of a cell, among the experiment's cells: cells that differ only in what they promise have one.
+    pub fn control(&self, cell: usize) -> Option<usize> {
+        let unpromised = self.cells.get(cell)?.setup.unpromised();
+        self.cells.iter().position(|it| {
+            let of = it.control_of.and_then(|of| self.cells.get(of));
+            of.is_some_and(|of| of.setup.unpromised() == unpromised)
+        })
+    }
 }
 
 /// One point of the matrix.
@@ -75,6 +84,21 @@ pub struct Setup {
     /// What goes wrong on purpose, in the order of the file.
     #[serde(default)]
     pub faults: Vec<Fault>,
+}
+
+impl Setup {
+    /// The same, where a commit waits for no replica, and Patroni promotes however much a replica lacks.
+    pub fn unpromised(&self) -> Setup {
+        let mut it = self.clone();
+        if let Some(replication) = &mut it.stack.replication {
+            replication.sync = Sync::Async;
+            if let Manager::Patroni(patroni) = &mut replication.manager {
+                patroni.strict = false;
+                patroni.maximum_lag = Patroni::ANY_LAG;
+            }
+        }
+        it
+    }
 }
 
 /// The system under test: a chain from where clients enter to PostgreSQL.

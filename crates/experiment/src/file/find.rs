@@ -26,6 +26,8 @@ pub enum Found {
     Soak,
     /// Which point of the matrix is enough.
     Sweep,
+    /// Whether every acknowledged write outlives the faults.
+    Failover,
 }
 
 /// Exactly one of these.
@@ -40,6 +42,8 @@ pub struct How {
     pub soak: Option<Soak>,
     /// Which point of the matrix is enough.
     pub sweep: Option<Sweep>,
+    /// Whether every acknowledged write outlives the faults.
+    pub failover: Option<Failover>,
 }
 
 /// A search for the highest level that meets the objectives.
@@ -99,4 +103,16 @@ pub struct Soak {
 pub struct Sweep {
     /// Search for each point's maximum; without it, response times under `load` decide.
     pub max: Option<Max>,
+}
+
+/// The faults, again and again, each time with a ledger of what was acknowledged.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Failover {
+    /// How often each cell goes through its faults; `repeat` when left out.
+    #[schemars(range(min = 1))]
+    pub times: Option<u32>,
+    /// Whether the same faults are done to systems that promise nothing, which must lose something, or nothing is proved;
+    /// `true` when left out.
+    pub control: Option<bool>,
 }

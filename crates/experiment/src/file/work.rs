@@ -64,6 +64,9 @@ pub struct Operation {
     pub set: Ordered<Word>,
     /// Of SQL, where there are replicas: which server it goes to; `primary` when left out.
     pub to: Option<To>,
+    /// Of what writes: a query of one column, the tokens that were written. Each time the operation begins, its variable
+    /// `token` is a new one; afterwards each that was acknowledged must be there.
+    pub ledger: Option<String>,
     /// In pgbench's language.
     pub sql: Option<String>,
     /// A file in pgbench's language; relative to this one.

@@ -20,6 +20,7 @@ impl Maker<'_> {
             Found::Confirm => How { confirm: Some(file::Confirm::default()), ..How::default() },
             Found::Soak => How { soak: Some(file::Soak::default()), ..How::default() },
             Found::Sweep => How { sweep: Some(file::Sweep::default()), ..How::default() },
+            Found::Failover => How { failover: Some(file::Failover::default()), ..How::default() },
         };
         let how = match it {
             None => How::default(),
@@ -30,9 +31,15 @@ impl Maker<'_> {
             crate::file::Model::Open => Scale::Rate,
             crate::file::Model::Closed => Scale::Clients,
         };
-        let asked = [how.max.is_some(), how.confirm.is_some(), how.soak.is_some(), how.sweep.is_some()];
+        let asked = [
+            how.max.is_some(),
+            how.confirm.is_some(),
+            how.soak.is_some(),
+            how.sweep.is_some(),
+            how.failover.is_some(),
+        ];
         if matches!(it, Some(file::Find::How(_))) && asked.iter().filter(|it| **it).count() != 1 {
-            let instead = "write one of `max`, `confirm`, `soak` and `sweep`";
+            let instead = "write one of `max`, `confirm`, `soak`, `sweep` and `failover`";
             self.tell("find", "it looks for nothing, or for several things at once", instead);
         }
         let prove = Proving { asked: prove.unwrap_or(false), scale };
@@ -50,6 +57,7 @@ impl Maker<'_> {
             How { sweep: Some(it), .. } => {
                 Find::Sweep(Sweep { max: it.max.map(|it| self.max("find.sweep.max", &it, prove)) })
             }
+            How { failover: Some(_), .. } => Find::Failover,
             How { .. } => Find::Once,
         };
         if prove.asked && found.max().is_none() {

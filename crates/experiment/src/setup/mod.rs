@@ -5,10 +5,12 @@
 
 mod dataset;
 mod excerpt;
+mod failover;
 mod feeds;
 mod find;
 mod guard;
 mod http;
+mod ledger;
 mod load;
 mod mix;
 mod operations;
@@ -35,6 +37,8 @@ pub struct Made {
     pub repeat: u32,
     pub find: Find,
     pub setup: Setup,
+    /// The same without a promise, where it is to be shown that the faults can lose something.
+    pub control: Option<Setup>,
     /// Warm-up included.
     pub lasting: Nanos,
     pub remarks: Vec<String>,
@@ -63,6 +67,7 @@ impl Maker<'_> {
         self.answered(&feeds, &stack);
         let mix = self.mix(&file.operations.0);
         let mut find = self.find(file.find.as_ref(), file.prove, &file.load);
+        let repeat = self.times(file.find.as_ref(), file.repeat);
         let mut asked = self.load(&file.load, &mix, find::instead(&find).as_ref());
         let mut stop = file.stop;
         if let Some(guard) = guard {
@@ -90,7 +95,9 @@ impl Maker<'_> {
         for (i, it) in setup.stop.iter().enumerate() {
             self.foreign("stop", i, it, (grammars.rule)(it, &setup));
         }
-        Made { name, seed, repeat: file.repeat.unwrap_or(1), find, setup, lasting, remarks: self.remarks }
+        let window = Nanos(lasting.0.saturating_sub(setup.load.warmup.0));
+        let control = self.failover(file.find.as_ref(), &find, &setup, window);
+        Made { name, seed, repeat, find, setup, control, lasting, remarks: self.remarks }
     }
 
     fn name(&mut self, given: Option<String>) -> String {

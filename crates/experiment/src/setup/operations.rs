@@ -103,6 +103,7 @@ impl Maker<'_> {
             known.columns.iter().flatten().for_each(|it| variables.add(it));
         }
         let to = self.to(&path, it.to, is_http || it.ammo.is_some(), context);
+        let ledger = self.ledger(&path, &it, &mut variables, context);
         let sets = self.sets(&path, it.set.0, is_http, &mut variables, context.mode);
         let work = match (it.sql, it.script, it.ammo, it.steps) {
             (Some(sql), ..) => {
@@ -125,7 +126,12 @@ impl Maker<'_> {
         };
         self.unused(&name, &work, &variables);
         let feed = feed.map(|it| it.name.clone());
-        Operation { name, weight, rate: it.rate, feed, schedule: it.schedule, sets, to, ledger: None, work }
+        let made =
+            Operation { name, weight, rate: it.rate, feed, schedule: it.schedule, sets, to, ledger, work };
+        if made.ledger.is_some() {
+            self.writes_token(&path, &made, &variables);
+        }
+        made
     }
 
     /// Which server is asked, where there are several.
@@ -328,7 +334,7 @@ pub(super) fn begins_transaction(script: &str) -> bool {
 }
 
 /// The script's statements without comments, quoted texts and backslash commands.
-fn statements(script: &str) -> Vec<String> {
+pub(super) fn statements(script: &str) -> Vec<String> {
     let lines: Vec<&str> = script.lines().filter(|it| !it.trim_start().starts_with('\\')).collect();
     let text = lines.join("\n");
     let mut all = vec![String::new()];

@@ -6,12 +6,27 @@ use std::path::Path;
 
 /// `url`: whom a service's address names.
 pub fn asked(text: &str, url: &dyn Fn(&str) -> Result<Place, Vec<Complaint>>) -> Result<Plan, Mistakes> {
+    reading(text, url, &[], false)
+}
+
+/// The same with changes of the command line.
+#[allow(dead_code, reason = "not every test changes something")]
+pub fn with(text: &str, sets: &[String], quick: bool) -> Result<Plan, Mistakes> {
+    reading(text, &|_| Err(Vec::new()), sets, quick)
+}
+
+fn reading(
+    text: &str,
+    url: &dyn Fn(&str) -> Result<Place, Vec<Complaint>>,
+    sets: &[String],
+    quick: bool,
+) -> Result<Plan, Mistakes> {
     let course = Course { lasting: Nanos::from_secs(10), most: 5.0 };
     read(&Request {
         path: Path::new("book.yaml"),
         text,
-        sets: &[],
-        quick: false,
+        sets,
+        quick,
         grammars: Grammars {
             dsn: &|_| None,
             schedule: &|_| Ok(course),

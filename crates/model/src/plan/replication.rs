@@ -107,6 +107,11 @@ impl Sync {
     }
 }
 
+impl Patroni {
+    /// A `maximum_lag` that no replica reaches: one tebibyte.
+    pub const ANY_LAG: u64 = 1 << 40;
+}
+
 impl Default for Promoter {
     fn default() -> Promoter {
         Promoter { patience: Nanos::from_secs(1), choice: Choice::Advanced, fence: true }

@@ -1,0 +1,39 @@
+//! Which cells show that the faults of the others can lose something?
+
+use crate::matrix::Label;
+use crate::setup::Made;
+use model::Nanos;
+use model::plan::Cell;
+
+/// What a control's label says it is.
+const AXIS: &str = "control";
+const WAY: &str = "async, log withheld";
+
+/// A cell that follows the ordinary ones.
+#[derive(Debug)]
+pub struct Control {
+    pub cell: Cell,
+    pub lasting: Nanos,
+}
+
+/// Positive controls of the cells that want one; cells whose controls are the same share it, and what they have in common
+/// of their labels is its label.
+pub fn cells(read: &[(Label, Made)]) -> Vec<Control> {
+    let mut all: Vec<Control> = Vec::new();
+    for (i, (label, made)) in read.iter().enumerate() {
+        let Some(setup) = &made.control else { continue };
+        match all.iter_mut().find(|it| it.cell.setup == *setup) {
+            Some(known) => known.cell.label.retain(|it| label.contains(it)),
+            None => {
+                let cell = Cell { label: label.clone(), control_of: Some(i), setup: setup.clone() };
+                all.push(Control { cell, lasting: made.lasting });
+            }
+        }
+    }
+    for it in &mut all {
+        let taken = it.cell.label.iter().any(|it| it.0 == AXIS);
+        let axis = if taken { format!("positive {AXIS}") } else { AXIS.to_owned() };
+        it.cell.label.push((axis, WAY.to_owned()));
+    }
+    all
+}

@@ -1,0 +1,132 @@
+//! Can it be proved of an operation that what it wrote is still there?
+
+use super::Maker;
+use super::http::Variables;
+use super::operations::{Context, statements};
+use crate::file;
+use crate::mistake::quote;
+use crate::template::is_name;
+use model::plan::{Kind, Operation, Work};
+
+/// The variable that is a new one each time the operation begins.
+const TOKEN: &str = "token";
+
+impl Maker<'_> {
+    /// The query that reads an operation's tokens, without its semicolon; the operation then knows the variable.
+    pub(super) fn ledger(
+        &mut self,
+        path: &str,
+        it: &file::Operation,
+        variables: &mut Variables,
+        context: &Context<'_>,
+    ) -> Option<String> {
+        let written = it.ledger.as_deref()?;
+        let here = format!("{path}.ledger");
+        let is_command = |it: &str| it.trim_start().starts_with('\\');
+        let all: Vec<String> = statements(written).into_iter().filter(|it| !it.trim().is_empty()).collect();
+        let example = "write one query of one column, as in `SELECT token FROM payments`";
+        match all.as_slice() {
+            _ if written.lines().any(is_command) => {
+                self.tell(&here, "a command of pgbench's language in a ledger", example);
+            }
+            [] => self.tell(&here, "a ledger that asks nothing", example),
+            [_] => {}
+            more => self.tell(&here, format!("a ledger of {} statements", more.len()), example),
+        }
+        if it.ammo.is_some() {
+            let found = "a ledger of requests that stand in a feed: no token can be put into them";
+            self.tell(&here, found, "leave it out, or write the requests here, with `${token}`");
+        }
+        let is_database = |kind: &Kind| !matches!(kind, Kind::Service(_));
+        if !context.stack.nodes.is_empty() && !context.stack.nodes.iter().any(|it| is_database(&it.kind)) {
+            let found = "a ledger, and no PostgreSQL in the stack to read it from";
+            self.tell(&here, found, "add `postgres: { … }` to the stack, or leave the ledger out");
+        }
+        if variables.names.iter().any(|it| it == TOKEN) {
+            self.second_token(&format!("{path}.feed"));
+        }
+        variables.add(TOKEN);
+        let mut query =
+            written.trim().trim_end_matches(|it: char| it == ';' || it.is_whitespace()).to_owned();
+        if query.contains("--") {
+            // A comment must not swallow what is put behind the query.
+            query.push('\n');
+        }
+        Some(query)
+    }
+
+    /// Whether an operation with a ledger writes what is to be found, and nothing else under its name.
+    pub(super) fn writes_token(&mut self, path: &str, it: &Operation, variables: &Variables) {
+        for _ in it.sets.iter().filter(|it| it.0 == TOKEN) {
+            self.second_token(&format!("{path}.set.{TOKEN}"));
+        }
+        let (written, sign) = match &it.work {
+            Work::Script { text, .. } => {
+                let sets = |line: &str| {
+                    let mut words = line.split_whitespace();
+                    matches!(words.next(), Some("\\set" | "\\setrandom")) && words.next() == Some(TOKEN)
+                };
+                if text.lines().any(sets) {
+                    let is_file = crate::path::node(self.tree, &format!("{path}.script")).is_some();
+                    self.second_token(&format!("{path}.{}", if is_file { "script" } else { "sql" }));
+                }
+                (names_token(text), ":token")
+            }
+            Work::Http(steps) => {
+                if steps.iter().flat_map(|it| &it.captures).any(|it| it.0 == TOKEN) {
+                    self.second_token(path);
+                }
+                (variables.used.iter().any(|it| it == TOKEN), "${token}")
+            }
+            // Told already.
+            Work::Ammo => return,
+        };
+        if !written {
+            let found = format!("{} has a ledger and writes no token", quote(&it.name));
+            let instead = format!("put `{sign}` where the ledger's query finds it");
+            self.tell(&format!("{path}.ledger"), found, instead);
+        }
+    }
+
+    fn second_token(&mut self, at: &str) {
+        let found = "a second variable `token`: an operation with a ledger has one of its own";
+        self.tell(at, found, "name this one otherwise");
+    }
+}
+
+/// Whether a script names the variable, as `:token` or `:'token'`.
+fn names_token(script: &str) -> bool {
+    script.match_indices(':').any(|(i, _)| {
+        let rest = &script[i + 1..];
+        let cast = script[..i].ends_with(':');
+        let quoted = ['\'', '"'].into_iter().find_map(|it| {
+            let name = rest.strip_prefix(it)?.strip_prefix(TOKEN)?;
+            Some(name.starts_with(it))
+        });
+        let continues = |it: &str| it.chars().next().is_some_and(|it| is_name(&format!("a{it}")));
+        let plain = || rest.strip_prefix(TOKEN).is_some_and(|it| !continues(it));
+        !cast && quoted.unwrap_or_else(plain)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_seen() {
+        for (script, expected) in [
+            ("INSERT INTO t VALUES (:token)", true),
+            ("INSERT INTO t VALUES (:token, 1)", true),
+            ("INSERT INTO t VALUES (1, :'token')", true),
+            (":token", true),
+            ("SELECT :token_2, :tokens, :tokenж", false),
+            ("SELECT '1'::token", false),
+            ("SELECT token FROM t", false),
+            ("SELECT :'tokens'", false),
+            ("", false),
+        ] {
+            assert_eq!(names_token(script), expected, "{script}");
+        }
+    }
+}

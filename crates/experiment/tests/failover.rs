@@ -1,0 +1,247 @@
+//! What does a file ask for that looks for failovers?
+
+mod common;
+
+use common::{asked, with};
+use experiment::{Mistakes, Plan};
+use model::Nanos;
+use model::plan::{Cell, Deed, Find, Manager, Patroni, Sync, When};
+
+const WRITE: &str = "write: { sql: \"INSERT INTO t VALUES (:token)\", ledger: SELECT token FROM t }";
+const KILL: &str = "faults: [{ at: 5s, kill: primary }]";
+const SEVERAL: &str = "replicas: { count: 2, sync: any 1 }";
+
+fn text(stack: &str, operations: &str, rest: &str) -> String {
+    format!(
+        "stack: {{ postgres: {{}}, {stack} }}\noperations: {{ {operations} }}\n\
+         load: {{ model: closed, clients: 1, duration: 9s, warmup: 1s }}\n{rest}\n"
+    )
+}
+
+fn read(stack: &str, operations: &str, rest: &str) -> Result<Plan, Mistakes> {
+    asked(&text(stack, operations, rest), &|_| Err(Vec::new()))
+}
+
+fn plan(rest: &str) -> Plan {
+    read(SEVERAL, WRITE, rest).unwrap_or_else(|it| panic!("{rest}\n{it}"))
+}
+
+/// `[axis=value …] of N` where it is a control: `sync`, and when its log is withheld.
+fn told(it: &Cell) -> String {
+    let label: Vec<String> = it.label.iter().map(|(axis, it)| format!("{axis}={it}")).collect();
+    let of = it.control_of.map_or(String::new(), |it| format!(" of {it}"));
+    let replication = it.setup.stack.replication.as_ref().expect("it has replicas");
+    let faults: Vec<String> = it
+        .setup
+        .faults
+        .iter()
+        .map(|it| match (it.when, &it.deed) {
+            (When::At(at), Deed::Withhold { lasting }) => {
+                format!("withheld {}+{}", at.as_secs_f64(), lasting.as_secs_f64())
+            }
+            (When::At(at), _) => format!("{}", at.as_secs_f64()),
+            (When::After(..), _) => "then".to_owned(),
+        })
+        .collect();
+    format!("[{}]{of}: {:?}: {}", label.join(" "), replication.sync, faults.join(" "))
+}
+
+#[test]
+fn ledgers() {
+    let check = |operation: &str, expected: &str| {
+        let plan = read("", operation, "").unwrap_or_else(|it| panic!("{operation}\n{it}"));
+        assert_eq!(plan.experiment.cells[0].setup.operations[0].ledger.as_deref(), Some(expected));
+    };
+    check(WRITE, "SELECT token FROM t");
+    check("a: { sql: \"SELECT f(:'token')\", ledger: \"SELECT token FROM t ; \" }", "SELECT token FROM t");
+    check("a: { sql: \"SELECT f(:token)\", ledger: \"SELECT ';' -- all\" }", "SELECT ';' -- all\n");
+    let without = read("", "a: { sql: SELECT 1 }", "").unwrap();
+    assert_eq!(without.experiment.cells[0].setup.operations[0].ledger, None);
+}
+
+#[test]
+fn mistakes_in_ledgers() {
+    let check = |operation: &str, expected: &str| {
+        let text = text("", operation, "");
+        let told = with_service(&text).expect_err(operation).to_string();
+        assert!(told.contains(expected), "{operation}\n{told}");
+        assert_eq!(told.lines().count(), 1, "{operation}\n{told}");
+    };
+    let sql = "sql: \"INSERT INTO t VALUES (:token)\"";
+    check(
+        &format!("a: {{ {sql}, ledger: '' }}"),
+        "a ledger that asks nothing; write one query of one column",
+    );
+    check(&format!("a: {{ {sql}, ledger: ' -- no; ' }}"), "a ledger that asks nothing");
+    check(&format!("a: {{ {sql}, ledger: 'SELECT 1; SELECT 2' }}"), "a ledger of 2 statements; write one");
+    check(&format!("a: {{ {sql}, ledger: \"\\\\set x 1\" }}"), "a command of pgbench's language");
+    check("a: { sql: SELECT 1, ledger: SELECT 1 }", "`a` has a ledger and writes no token; put `:token`");
+    check("a: { get: /x, ledger: SELECT 1 }", "`a` has a ledger and writes no token; put `${token}`");
+    check("a: { get: '/x?${token}' }", "knows no variable `token`");
+    check("a: { sql: \"\\\\set token 1\\nSELECT :token\", ledger: SELECT 1 }", "a second variable `token`");
+    check("a: { get: '/x?${token}', set: { token: '1' }, ledger: SELECT 1 }", "a second variable `token`");
+}
+
+fn with_service(text: &str) -> Result<Plan, Mistakes> {
+    reading(&text.replace("stack: {", "stack: { service: { command: [./shop] },"))
+}
+
+fn reading(text: &str) -> Result<Plan, Mistakes> {
+    let place = experiment::Place {
+        address: "127.0.0.1:1".to_owned(),
+        entrance: model::plan::Entrance::Tcp,
+        near: true,
+        target: "/".to_owned(),
+    };
+    asked(text, &|_| Ok(place.clone()))
+}
+
+/// A service's answer is an acknowledgement; what is behind it is read by ourselves.
+#[test]
+fn ledgers_of_services() {
+    let text = text("", "a: { post: /x, json: { id: '${token}' }, ledger: SELECT token FROM t }", "");
+    let plan = with_service(&text).unwrap_or_else(|it| panic!("{it}"));
+    let operation = &plan.experiment.cells[0].setup.operations[0];
+    assert_eq!(operation.ledger.as_deref(), Some("SELECT token FROM t"));
+    let alone = text.replace("postgres: {}, ", "service: { url: \"http://127.0.0.1:1\" }");
+    let told = reading(&alone).expect_err("nobody can be read").to_string();
+    assert!(told.contains("a ledger, and no PostgreSQL in the stack to read it from"), "{told}");
+}
+
+#[test]
+fn how_often() {
+    let check = |rest: &str, expected: u32| {
+        let plan = plan(&format!("{KILL}\n{rest}"));
+        assert_eq!((plan.experiment.find, plan.experiment.repeat), (Find::Failover, expected), "{rest}");
+    };
+    check("find: failover", 1);
+    check("find: failover\nrepeat: 5", 5);
+    check("find: { failover: {} }\nrepeat: 5", 5);
+    check("find: { failover: { times: 20 } }", 20);
+    let quick = format!("{KILL}\nfind: {{ failover: {{ times: 20 }} }}\nquick: {{ find.failover.times: 2 }}");
+    for (is_quick, sets, expected) in
+        [(false, &[][..], 20), (true, &[], 2), (true, &["find.failover.times=3".to_owned()][..], 3)]
+    {
+        let plan = with(&text(SEVERAL, WRITE, &quick), sets, is_quick).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(plan.experiment.repeat, expected, "{sets:?}");
+    }
+}
+
+#[test]
+fn controls() {
+    let check = |rest: &str, expected: &[&str]| {
+        let plan = plan(&format!("find: failover\n{rest}"));
+        let told: Vec<String> = plan.experiment.cells.iter().map(told).collect();
+        assert_eq!(told, expected, "{rest}");
+        assert_eq!(plan.lasting, vec![Nanos::from_secs(10); expected.len()], "{rest}");
+    };
+    check(KILL, &["[]: Any(1): 5", "[control=async, log withheld] of 0: Async: withheld 4.5+1 5"]);
+    check(
+        &format!("{KILL}\nmatrix: {{ control: {{ a: {{}} }} }}"),
+        &[
+            "[control=a]: Any(1): 5",
+            "[control=a positive control=async, log withheld] of 0: Async: withheld 4.5+1 5",
+        ],
+    );
+    // One control for all that promise differently, and another where more is different.
+    check(
+        &format!("{KILL}\nmatrix: {{ replicas.sync: [async, any 1], load.clients: [1, 2] }}"),
+        &[
+            "[replicas.sync=async load.clients=1]: Async: 5",
+            "[replicas.sync=async load.clients=2]: Async: 5",
+            "[replicas.sync=any 1 load.clients=1]: Any(1): 5",
+            "[replicas.sync=any 1 load.clients=2]: Any(1): 5",
+            "[load.clients=1 control=async, log withheld] of 0: Async: withheld 4.5+1 5",
+            "[load.clients=2 control=async, log withheld] of 1: Async: withheld 4.5+1 5",
+        ],
+    );
+    let control = "[control=async, log withheld] of 0: Async:";
+    // Before the first that takes the primary, in the order of time.
+    check(
+        "faults: [{ at: 1s, restart: primary }, { at: 4.8s, pause: replica, for: 1s }, { at: 5s, cut_off: postgres, for: 2s }]",
+        &["[]: Any(1): 1 4.8 5", &format!("{control} 1 withheld 4.5+1 4.8 5")],
+    );
+    check(
+        "faults: [{ at: 500ms, kill: primary, part: postmaster }, { after: rejoined, kill: primary }]",
+        &["[]: Any(1): 0.5 then", &format!("{control} withheld 0+1 0.5 then")],
+    );
+    let own = "{ at: 2s, withhold: primary, for: 3s }, { at: 4s, pause: primary, for: 2s }";
+    check(&format!("faults: [{own}]"), &["[]: Any(1): withheld 2+3 4", &format!("{control} withheld 2+3 4")]);
+    let none = "find: { failover: { control: false } }\nfaults: [{ at: 5s, switchover: any }]";
+    let plan = plan(none);
+    assert_eq!(plan.experiment.cells.iter().map(told).collect::<Vec<_>>(), ["[]: Any(1): 5"]);
+    assert_eq!(plan.experiment.control(0), None);
+}
+
+/// A Patroni that promises nothing promotes whoever is there.
+#[test]
+fn controls_of_patroni() {
+    let stack = "replicas: { count: 2, sync: first 1, manager: patroni }";
+    let plan = read(stack, WRITE, &format!("find: failover\n{KILL}")).unwrap_or_else(|it| panic!("{it}"));
+    let [cell, control] = plan.experiment.cells.as_slice() else { panic!("{:?}", plan.experiment.cells) };
+    let replication = |it: &Cell| it.setup.stack.replication.clone().unwrap();
+    let usual = Patroni::default();
+    assert_eq!(replication(cell).manager, Manager::Patroni(usual));
+    let lax = Patroni { strict: false, maximum_lag: Patroni::ANY_LAG, ..usual };
+    let expected = (Sync::Async, Manager::Patroni(lax));
+    assert_eq!((replication(control).sync, replication(control).manager), expected);
+}
+
+#[test]
+fn who_controls_whom() {
+    let rest = "matrix: { replicas.sync: [async, any 1, first 1], load.clients: [1, 2] }";
+    let experiment = plan(&format!("find: failover\n{KILL}\n{rest}")).experiment;
+    let found: Vec<Option<usize>> = (0..8).map(|cell| experiment.control(cell)).collect();
+    // A control's own faults are others.
+    let expected = [Some(6), Some(7), Some(6), Some(7), Some(6), Some(7), None, None];
+    assert_eq!(found, expected);
+    assert_eq!(experiment.control(99), None);
+}
+
+#[test]
+fn mistakes() {
+    let check = |stack: &str, operations: &str, rest: &str, expected: &str| {
+        let told = read(stack, operations, rest).expect_err(rest).to_string();
+        assert!(told.contains(expected), "{rest}\n{told}");
+        assert_eq!(told.lines().count(), 1, "{rest}\n{told}");
+    };
+    let some =
+        |rest: &str, expected: &str| check(SEVERAL, WRITE, &format!("find: failover\n{rest}"), expected);
+    some(
+        "",
+        "book.yaml:4:7: a failover is looked for, and nothing goes wrong; add `faults: [{ at: 20s, kill: primary }]`",
+    );
+    some("faults: []", "and nothing goes wrong");
+    some("faults: [{ kill: primary }]", "a fault without a time");
+    some(
+        "faults: [{ at: 9s, kill: primary }]",
+        "this comes when the load, of 9s, has ended; let it happen earlier",
+    );
+    some("faults: [{ at: 5s, switchover: any }]", "no fault takes the primary away");
+    some("faults: [{ at: 5s, kill: primary, part: postmaster }]\nrepeat: 0", "repeat");
+    some("faults: [{ at: 5s, kill: replica }]", "or write `control: false`");
+    some("faults: [{ after: promoted, kill: primary }]", "book.yaml:5:10: when this happens is not known");
+    some("faults: [{ at: 400ms, kill: primary }]", "write `at: 500ms` or later, or `control: false`");
+    let find = "find: { failover: { times: 3 } }\nrepeat: 2";
+    check(SEVERAL, WRITE, &format!("{KILL}\n{find}"), "`times` beside `repeat`, which says the same");
+    check(SEVERAL, WRITE, &format!("{KILL}\nfind: {{ failover: {{ times: 0 }} }}"), "at least 1");
+    let reads = "a: { sql: SELECT 1 }";
+    check(
+        SEVERAL,
+        reads,
+        &format!("{KILL}\nfind: failover"),
+        "no operation has a ledger: a loss would not be seen; add `ledger: SELECT token FROM …`",
+    );
+    check(
+        "",
+        WRITE,
+        &format!("{KILL}\nfind: failover"),
+        "nobody can take over; add `replicas: { count: 2, sync: any 1 }`",
+    );
+    check(
+        SEVERAL,
+        WRITE,
+        &format!("{KILL}\nfind: {{ failover: {{}}, max: {{}} }}"),
+        "several things at once",
+    );
+}
