@@ -124,7 +124,7 @@ fn names_are_unique_and_questions_harmless() {
                     assert!(it.starts_with("select ") || it.starts_with("with "), "{it}");
                     assert!(!it.contains(';'), "{it}");
                 }
-                Some(Ask::Files(_) | Ask::Page | Ask::Group) | None => {}
+                Some(Ask::Files(_) | Ask::Entries(_) | Ask::Page | Ask::Group) | None => {}
             }
         }
     }

@@ -15,12 +15,14 @@ mod host_pressure;
 mod pg_activity;
 mod pg_checkpoints;
 mod pg_database;
+mod pg_idle_transactions;
 mod pg_io;
 mod pg_lock_waiters;
 mod pg_locks;
 mod pg_replication;
 mod pg_role;
 mod pg_scans;
+mod pg_size;
 mod pg_statements;
 mod pg_tables;
 mod pg_wal;
@@ -83,6 +85,9 @@ pub enum Ask {
     Page,
     /// Files: of the machine by their full path, of a process or thread below its directory in `/proc`.
     Files(&'static [&'static str]),
+    /// How many entries a directory of a process has, below its own in `/proc`: a text with their number, an empty one where
+    /// they must not be seen.
+    Entries(&'static str),
     /// The files of the node's control group.
     Group,
 }
@@ -121,10 +126,12 @@ pub static ALL: &[&Probe] = &[
     &host_disk::PROBE,
     &host_pressure::PROBE,
     &process::PROCESS,
+    &process::FILES,
     &process::THREAD,
     &process::GROUP,
     &pg_activity::PROBE,
     &pg_database::PROBE,
+    &pg_idle_transactions::PROBE,
     &pg_locks::PROBE,
     &pg_lock_waiters::PROBE,
     &pg_statements::STATEMENTS,
@@ -136,6 +143,7 @@ pub static ALL: &[&Probe] = &[
     &pg_role::PROBE,
     &pg_tables::PROBE,
     &pg_scans::PROBE,
+    &pg_size::PROBE,
     &console::pools::PGBOUNCER,
     &console::pools::ODYSSEY,
     &console::stats::PGBOUNCER,

@@ -203,10 +203,15 @@ fn of_threads(probe: &'static Probe, ask: Ask, pids: &[u32]) -> Vec<(u32, Vec<Op
 
 /// What a probe reads in one directory, in the order of its series. Nothing where the process has just ended.
 fn one(probe: &'static Probe, ask: Ask, directory: &str) -> Vec<Option<f64>> {
-    let Ask::Files(files) = ask else { return Vec::new() };
-    let texts = files.iter().map(|it| read_to_string(format!("{directory}/{it}")).unwrap_or_default());
+    let text = |it: &&str| read_to_string(format!("{directory}/{it}")).unwrap_or_default();
+    let entries = |it: &str| std::fs::read_dir(format!("{directory}/{it}")).map(|it| it.count().to_string());
+    let texts = match ask {
+        Ask::Files(files) => files.iter().map(text).collect(),
+        Ask::Entries(of) => vec![entries(of).unwrap_or_default()],
+        _ => return Vec::new(),
+    };
     let mut out = Vec::new();
-    let _ = (probe.read)(&Answer::Texts(texts.collect()), &mut out);
+    let _ = (probe.read)(&Answer::Texts(texts), &mut out);
     let value = |name: &str| out.iter().find(|it| it.series.name == name).map(|it| it.value);
     probe.series.iter().map(|it| value(it.name)).collect()
 }

@@ -115,7 +115,7 @@ impl Session {
             let asked = match due.ask {
                 Ask::Sql(sql) => prepared(&mut self.connection, &mut self.prepared, due.probe.name, sql),
                 Ask::Console(command) => self.connection.query(command),
-                Ask::Stats(_) | Ask::Page | Ask::Files(_) | Ask::Group => continue,
+                Ask::Stats(_) | Ask::Page | Ask::Files(_) | Ask::Entries(_) | Ask::Group => continue,
             };
             let at = desk.now();
             match asked {

@@ -54,9 +54,11 @@ fn with_a_lock_wait(target: &Target, ask: impl FnOnce(&mut Connection)) {
     let mut waiter = target.open(PATIENCE).unwrap();
     let waiting = std::thread::spawn(move || waiter.query("update t set a = 4").unwrap());
     let mut asker = target.open(PATIENCE).unwrap();
-    let waits = "select count(*) from pg_locks where not granted";
+    // And whoever holds it stands idle for longer than a second: of a session in its transaction that is long.
+    let waits = "select count(*) from pg_locks l, pg_stat_activity a where not granted \
+         and a.state = 'idle in transaction' and clock_timestamp() - a.state_change > '1.05 s'";
     while asker.value(waits).unwrap().as_deref() != Some("1") {
-        std::thread::yield_now();
+        std::thread::sleep(std::time::Duration::from_millis(20));
     }
     asker.query("set application_name = 'pgdyno monitor'").unwrap();
     ask(&mut asker);
@@ -131,12 +133,17 @@ fn this_machine() {
         _ => None,
     };
     for probe in ALL {
-        let (Some(directory), Some(Ask::Files(files))) = (directory(probe.on), (probe.ask)(0)) else {
-            continue;
-        };
+        let Some(directory) = directory(probe.on) else { continue };
         let read = |it: &&str| std::fs::read_to_string(format!("{directory}{it}")).unwrap_or_default();
-        let texts: Vec<String> = files.iter().map(read).collect();
-        let both = files.iter().zip(&texts);
+        let (names, texts): (&[&str], Vec<String>) = match (probe.ask)(0) {
+            Some(Ask::Files(files)) => (files, files.iter().map(read).collect()),
+            Some(Ask::Entries(of)) => {
+                let count = std::fs::read_dir(format!("{directory}{of}")).unwrap().count();
+                (&["entries"], vec![count.to_string()])
+            }
+            _ => continue,
+        };
+        let both = names.iter().zip(&texts);
         let text: String = both.map(|(name, text)| format!("=== {name}\n{text}")).collect();
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         keep(probe, &format!("linux-{}", short(&release)), &Answer::Texts(texts), &text);

@@ -121,6 +121,8 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     let sampler = Sampler::start(vec![point], clock(), out);
     sample(&seen, "pg_connections_free", "", |it| it == 5.0 - 3.0 - 2.0);
     sample(&seen, "process_memory", "", |it| it > 1e6);
+    sample(&seen, "process_files", "", |it| it > 10.0);
+    sample(&seen, "pg_database_size", "postgres", |it| it > 1e6);
 
     connection.query("set work_mem = '1MB'").unwrap();
     connection.query("select 'secret', 4711").unwrap();

@@ -1,0 +1,59 @@
+//! Which sessions stand idle in a transaction, and what do they hold meanwhile?
+//!
+//! A client that forgets to end its transaction, or does something else within it, keeps its locks, its server of a pool,
+//! and, once it has written or has a snapshot, every row version that vacuum could clean up.
+
+use super::cells::Table;
+use super::{Ask, On, Probe, SECOND, gauge};
+use model::{Series, Unit};
+
+pub(super) static PROBE: Probe = Probe {
+    name: "pg_idle_transactions",
+    on: On::Postgres,
+    period: SECOND,
+    series: &SERIES,
+    ask: |_| Some(Ask::Sql(SQL)),
+    read: |answer, out| {
+        // Without a row something is hidden: that is not none.
+        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        table.read(answer.rows()?, out)
+    },
+};
+
+static SERIES: [Series; 4] = [
+    gauge(
+        "pg_idle_transactions",
+        Unit::Count,
+        "Sessions that have been idle in a transaction for longer than a second; pg_stat_activity.state_change",
+    ),
+    gauge(
+        "pg_idle_transaction_longest",
+        Unit::Seconds,
+        "How long the first of all idle in a transaction has been so",
+    ),
+    gauge(
+        "pg_idle_transactions_horizon",
+        Unit::Count,
+        "Those of longer than a second that keep vacuum from cleaning up; pg_stat_activity.backend_xid, backend_xmin",
+    ),
+    gauge(
+        "pg_idle_transactions_blocked",
+        Unit::Count,
+        "Sessions that wait for a lock behind those; pg_blocking_pids",
+    ),
+];
+
+/// The function below the view: no joins for names that nobody asks for. Who blocks a session costs a look at all locks, so
+/// it is asked only of those that wait, and only while somebody is idle for long. What another user's session does is hidden
+/// from all but members of `pg_monitor`: then there is no answer.
+const SQL: &str = "with clients as materialized (\
+      select pid, query, wait_event_type, backend_xid, backend_xmin, \
+        case when state like 'idle in transaction%' then extract(epoch from clock_timestamp() - state_change) end as idle \
+      from pg_stat_get_activity(null) where backend_type = 'client backend'), \
+    long as materialized (select array_agg(pid) as pids from clients where idle > 1) \
+    select '' as label, count(*) filter (where idle > 1) as pg_idle_transactions, \
+      coalesce(max(idle), 0) as pg_idle_transaction_longest, \
+      count(*) filter (where idle > 1 and coalesce(backend_xid, backend_xmin) is not null) as pg_idle_transactions_horizon, \
+      (select count(*) from clients, long where pids is not null and wait_event_type = 'Lock' \
+        and pg_blocking_pids(clients.pid) && pids) as pg_idle_transactions_blocked \
+    from clients having not coalesce(bool_or(query = '<insufficient privilege>'), false)";

@@ -1,0 +1,28 @@
+//! How large is the database?
+
+use super::cells::Table;
+use super::{Ask, On, Probe, gauge};
+use model::{Series, Unit};
+use std::time::Duration;
+
+pub(super) static PROBE: Probe = Probe {
+    name: "pg_size",
+    on: On::Postgres,
+    // The server looks at every file of the database: some microseconds for each of hundreds.
+    period: Duration::from_secs(10),
+    series: &SERIES,
+    ask: |_| Some(Ask::Sql(SQL)),
+    read: |answer, out| {
+        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        table.read(answer.rows()?, out)
+    },
+};
+
+static SERIES: [Series; 1] = [gauge(
+    "pg_database_size",
+    Unit::Bytes,
+    "Files of the database that is asked, with indexes and what is free in them; pg_database_size",
+)];
+
+const SQL: &str = "select datname as label, pg_database_size(oid) as pg_database_size from pg_database \
+    where datname = current_database()";
