@@ -18,9 +18,13 @@ const PROCESS_MEMORY: &str = "process_memory";
 /// Page cache included: only where the other is not known.
 const GROUP_MEMORY: &str = "cgroup_memory";
 const DEAD_ROWS: &str = "pg_dead_rows";
+/// Of the one database that is under load.
+const DATABASE_SIZE: &str = "pg_database_size";
+const FILES: &str = "process_files";
 
 /// The series that this is read from.
-pub const SERIES: [&str; 4] = [PROCESS_MEMORY, GROUP_MEMORY, samples::PG_USED, DEAD_ROWS];
+pub const SERIES: [&str; 6] =
+    [PROCESS_MEMORY, GROUP_MEMORY, samples::PG_USED, DEAD_ROWS, DATABASE_SIZE, FILES];
 
 /// Values of each series: enough for an interval where neighbours are alike, few enough for hours.
 pub const STRETCHES: u64 = 120;
@@ -196,6 +200,8 @@ impl Line {
         let what = match SERIES[series] {
             DEAD_ROWS => Trended::DeadRows { table: label.clone() },
             samples::PG_USED => Trended::Connections { node: node.clone() },
+            DATABASE_SIZE => Trended::Size { table: String::new() },
+            FILES => Trended::Files { node: node.clone() },
             _ => Trended::Memory { node: node.clone() },
         };
         Line {

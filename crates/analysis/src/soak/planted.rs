@@ -33,7 +33,7 @@ fn files() -> Trended {
 }
 
 fn size() -> Trended {
-    Trended::Size { table: "book".to_owned() }
+    Trended::Size { table: String::new() }
 }
 
 /// From 0 to 1, so often.
@@ -90,8 +90,13 @@ fn with() -> Vec<Planted> {
             |t| 1000.0 + 90_000.0 * t + 20_000.0 * saw(t, 14.0),
             (500.0, 0.0),
         ),
-        one("a table that grows", size(), |t| (800.0 + 300.0 * t) * MIB, (0.0, 0.0)),
-        one("a table that bloats in extensions", size(), |t| (100.0 + (t * 40.0).floor()) * MIB, (0.0, 0.0)),
+        one("a database that grows", size(), |t| (800.0 + 300.0 * t) * MIB, (0.0, 0.0)),
+        one(
+            "a database that bloats in extensions",
+            size(),
+            |t| (100.0 + (t * 40.0).floor()) * MIB,
+            (0.0, 0.0),
+        ),
         one("open files", files(), |t| (60.0 + 500.0 * t).floor(), (5.0, 0.0)),
         one("the median creeps", Trended::Median, |t| 0.004 + 0.002 * t, (0.000_15, 0.2)),
         one("p99 doubles", Trended::P99, |t| 0.020 + 0.020 * t, (0.002, 0.3)),
@@ -103,7 +108,7 @@ fn with() -> Vec<Planted> {
 fn without() -> Vec<Planted> {
     vec![
         one("memory at rest", memory(), |_| 200.0 * MIB, (2.0 * MIB, 0.0)),
-        one("memory, neighbours alike", memory(), |_| 200.0 * MIB, (4.0 * MIB, 0.6)),
+        one("files, opened and closed", files(), |t| 60.0 + 40.0 * saw(t, 19.0), (5.0, 0.6)),
         one("memory, neighbours very much alike", memory(), |_| 200.0 * MIB, (4.0 * MIB, 0.9)),
         one(
             "a cache that fills at once",
@@ -125,10 +130,10 @@ fn without() -> Vec<Planted> {
             (2.0 * MIB, 0.0),
         ),
         one(
-            "a step at the beginning",
-            memory(),
-            |t| if t < 0.06 { 100.0 * MIB } else { 300.0 * MIB },
-            (2.0 * MIB, 0.0),
+            "a database whose free space is found again",
+            size(),
+            |t| (800.0 + (60.0 * filling(t, 0.1)).floor()) * MIB,
+            (0.0, 0.0),
         ),
         one(
             "a step later on",

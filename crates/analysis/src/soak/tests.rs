@@ -19,7 +19,7 @@ fn trends(soaking: Soaking) -> Vec<(Trended, Course, f64, f64)> {
     soaking.trends().into_iter().map(|it| (it.what, it.course, it.from, it.to)).collect()
 }
 
-/// Twenty minutes in stretches of ten seconds: p99 and the memory of a service grow, all else rests.
+/// Twenty minutes in stretches of ten seconds: p99, the memory and files of a service and the database grow, all else rests.
 #[test]
 fn a_trial_second_by_second() {
     let mut soaking = Soaking::new(Nanos::from_secs(1200));
@@ -37,6 +37,14 @@ fn a_trial_second_by_second() {
             sample(at + 1, "postgres", "pg_deadlocks", "", grown),
             sample(at + 1, "postgres", DEAD_ROWS, "", 100.0),
         ]);
+        // Asked every ten seconds.
+        if at % 10 == 9 {
+            soaking.samples(&[
+                sample(at + 1, "postgres", DATABASE_SIZE, "app", 8e8 + grown / 10.0),
+                sample(at + 1, "service", FILES, "", (60 + at / 10) as f64),
+                sample(at + 1, "postgres", FILES, "", 400.0),
+            ]);
+        }
     }
     // Before and after the window.
     soaking.samples(&[
@@ -47,6 +55,7 @@ fn a_trial_second_by_second() {
     let memory = |node: &str| Trended::Memory { node: node.to_owned() };
     let connections = Trended::Connections { node: "postgres".to_owned() };
     let dead = Trended::DeadRows { table: String::new() };
+    let files = |node: &str| Trended::Files { node: node.to_owned() };
     let expected = [
         (Trended::Median, Course::Steady, 0.002, 0.002),
         (Trended::P99, Course::Drift, 0.0212, 0.0319),
@@ -55,6 +64,9 @@ fn a_trial_second_by_second() {
         (memory("postgres"), Course::Steady, 3e9, 3e9),
         (connections, Course::Steady, 10.0, 10.0),
         (dead, Course::Steady, 100.0, 100.0),
+        (Trended::Size { table: String::new() }, Course::Leak, 8.12e8, 9.2e8),
+        (files("service"), Course::Leak, 72.0, 179.0),
+        (files("postgres"), Course::Steady, 400.0, 400.0),
     ];
     assert_eq!(found.len(), expected.len(), "{found:?}");
     for (found, expected) in found.iter().zip(&expected) {
