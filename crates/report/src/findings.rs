@@ -108,6 +108,7 @@ fn rank(it: &Finding) -> u8 {
             Circumstance::FeedFits { .. } => 3,
             Circumstance::NoisyHost { .. } => 5,
             Circumstance::Storm { .. } => 5,
+            Circumstance::IdleTransactions { .. } => 9,
             Circumstance::PoolsInRow { .. } | Circumstance::Little { .. } => 10,
             Circumstance::Bloat { .. } => 13,
             Circumstance::NotJudged { .. } => 19,

@@ -2,7 +2,7 @@
 
 use super::{Cell, Finding, TrialFacts};
 use crate::matrix::clients;
-use model::plan::{Kind, PoolMode};
+use model::plan::{Kind, Node, PoolMode};
 use model::summary::{Doubt, Failure, FailureClass};
 use model::{Code, EventKind, LogEvent, Nanos};
 
@@ -122,8 +122,10 @@ pub fn run_is_closed(cell: &Cell<'_>) -> Option<Finding> {
     })
 }
 
+/// Behind a service the clients of a pooler are its connections, which it keeps.
 pub fn left<'a>(cell: &'a Cell<'_>) -> impl Iterator<Item = Finding> + 'a {
-    cell.setup.stack.nodes.iter().filter_map(|node| {
+    let of_generator = |it: &&Node| !matches!(it.kind, Kind::Service(_));
+    cell.setup.stack.nodes.iter().take_while(of_generator).filter_map(|node| {
         let of_node = |it: &&TrialFacts<'_>| -> u64 {
             it.left.iter().filter(|(name, _)| *name == node.name).map(|(_, clients)| *clients).sum()
         };

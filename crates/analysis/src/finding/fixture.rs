@@ -87,6 +87,22 @@ pub fn setup(word: &str) -> Setup {
     }
 }
 
+/// A service of three tenths of a processor.
+pub fn service() -> Node {
+    let service = Service {
+        command: vec!["./service".into()],
+        url: None,
+        env: vec![],
+        copies: 1,
+        ready: "/health".into(),
+        ready_within: None,
+        stats: Some("/stats".into()),
+        allow: None,
+    };
+    let limits = Limits { cpu: Some(0.3), ..Limits::default() };
+    Node { name: "service".into(), kind: Kind::Service(service), entrance: Entrance::Tcp, limits }
+}
+
 /// A quiet trial of ten seconds, 10,000 transactions of 2.5 ms by 4 clients; and what is added to it.
 #[derive(Clone)]
 pub struct Run {

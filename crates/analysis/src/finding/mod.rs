@@ -13,6 +13,7 @@ mod few;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub(crate) mod host;
+mod idle;
 mod number;
 mod queue;
 pub(crate) mod samples;
@@ -146,7 +147,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
 /// differs from second to second, needs those.
 type Judge = fn(full: &Cell<'_>, whole: &Cell<'_>) -> Result<Vec<Finding>, Missing>;
 
-const RULES: [(Rule, Judge); 17] = [
+const RULES: [(Rule, Judge); 18] = [
     (Rule::PoolerCpu, |full, _| bound::pooler(full)),
     (Rule::Pool, |full, _| bound::pool(full)),
     (Rule::ServerCpu, |full, _| bound::server(full)),
@@ -162,6 +163,7 @@ const RULES: [(Rule, Judge); 17] = [
     (Rule::Checkpoints, |_, whole| tables::checkpoints(whole)),
     (Rule::Storm, |_, whole| circumstance::storm(whole)),
     (Rule::Bloat, |_, whole| tables::bloat(whole)),
+    (Rule::IdleTransactions, |_, whole| idle::transactions(whole)),
     (Rule::Host, |full, _| circumstance::noisy_host(full)),
     (Rule::Feed, |_, whole| circumstance::feeds_known(whole)),
 ];

@@ -38,6 +38,12 @@ pub const PG_DEAD_ROWS: &str = "pg_dead_rows";
 pub const PG_LIVE_ROWS: &str = "pg_live_rows";
 pub const PG_VACUUMS: &str = "pg_vacuums";
 pub const PG_CHECKPOINTS: &str = "pg_checkpoints";
+/// Of sessions idle in a transaction for longer than a second: their number, those that keep vacuum from cleaning up, and
+/// sessions that wait for them; and how long the first of all has been idle.
+pub const PG_IDLE_TRANSACTIONS: &str = "pg_idle_transactions";
+pub const PG_IDLE_HORIZON: &str = "pg_idle_transactions_horizon";
+pub const PG_IDLE_BLOCKED: &str = "pg_idle_transactions_blocked";
+pub const PG_IDLE_LONGEST: &str = "pg_idle_transaction_longest";
 /// By who wrote.
 pub const PG_BUFFERS_WRITTEN: &str = "pg_buffers_written";
 pub const PGBOUNCER_ASSIGNMENTS: &str = "pgbouncer_total_server_assignment_count";
@@ -101,6 +107,10 @@ pub const SERIES: &[&str] = &[
     PG_LIVE_ROWS,
     PG_VACUUMS,
     PG_CHECKPOINTS,
+    PG_IDLE_TRANSACTIONS,
+    PG_IDLE_HORIZON,
+    PG_IDLE_BLOCKED,
+    PG_IDLE_LONGEST,
     PG_BUFFERS_WRITTEN,
     PGBOUNCER_ASSIGNMENTS,
     PGBOUNCER_TRANSACTIONS,

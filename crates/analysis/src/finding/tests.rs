@@ -415,6 +415,11 @@ fn clients_that_stayed() {
         &[run().left("pooler", 3), Run::new(0, 1).left("pooler", 17), Run::new(0, 2)],
         &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, of: 3 }"],
     );
+    // Behind a service they are its own connections, which it keeps.
+    let mut serviced = experiment(&["pooled"], None);
+    let nodes = &mut serviced.cells[0].setup.stack.nodes;
+    nodes.insert(0, fixture::service());
+    check_in(&serviced, &[run().left("pooler", 17)], &[]);
 }
 
 #[test]

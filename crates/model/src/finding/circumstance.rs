@@ -70,6 +70,21 @@ pub enum Circumstance {
         vacuums: f64,
         trials: u32,
     },
+    /// Transactions are left open: sessions of PostgreSQL stand idle in them for longer than a second, and keep what they
+    /// hold. That is a client that forgot, or one that does something else meanwhile.
+    IdleTransactions {
+        /// How many there are on average.
+        sessions: f64,
+        /// The longest that one was seen idle, seconds.
+        longest: f64,
+        /// Those that keep vacuum from cleaning up: they have written, or have a snapshot.
+        horizon: f64,
+        /// Sessions that wait for their locks.
+        blocked: f64,
+        /// The pooler's servers, and clients that wait for one; `None` where there is no pooler, or its console does not
+        /// tell those.
+        pool: Option<(u32, f64)>,
+    },
     /// A node's figures contradict each other: number in it, rate through it, and time in it (Little's law). A client that
     /// holds a server for longer than the trial does that.
     Little {
@@ -114,6 +129,7 @@ pub enum Rule {
     Checkpoints,
     Storm,
     Bloat,
+    IdleTransactions,
     Host,
     Feed,
 }

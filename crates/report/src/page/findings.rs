@@ -86,6 +86,7 @@ fn seen(it: &Finding) -> (usize, &'static [ChartKind]) {
                 Circumstance::FeedFits { .. } => &[Disk],
                 Circumstance::PoolsInRow { .. } | Circumstance::Little { .. } => &[Pooler],
                 Circumstance::Storm { .. } => &[Connections, Failures],
+                Circumstance::IdleTransactions { .. } => &[Connections, Waits],
                 Circumstance::GeneratorLate { .. } => &[SendLag],
                 Circumstance::NoisyHost { .. } => &[Processors, SendLag],
                 Circumstance::Bloat { .. } | Circumstance::NotJudged { .. } => &[],

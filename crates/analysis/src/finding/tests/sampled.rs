@@ -1,7 +1,7 @@
 //! Rules on what is sampled: each has rows that must fire, and rows that must not.
 
 use super::*;
-use model::plan::{Entrance, Limits, Service};
+use model::plan::Limits;
 
 /// One cell as `word` says it, changed.
 fn cell(word: &str, change: impl FnOnce(&mut Setup)) -> Experiment {
@@ -18,19 +18,10 @@ fn limited(limits: Limits) -> Experiment {
 /// A service of three tenths of a processor before a cell as `word` says it.
 fn serviced(word: &str, copies: u32) -> Experiment {
     cell(word, |it| {
-        let service = Service {
-            command: vec!["./service".into()],
-            url: None,
-            env: vec![],
-            copies,
-            ready: "/health".into(),
-            ready_within: None,
-            stats: Some("/stats".into()),
-            allow: None,
-        };
-        let limits = Limits { cpu: Some(0.3), ..Limits::default() };
-        let node =
-            Node { name: "service".into(), kind: Kind::Service(service), entrance: Entrance::Tcp, limits };
+        let mut node = fixture::service();
+        if let Kind::Service(service) = &mut node.kind {
+            service.copies = copies;
+        }
         it.stack.nodes.insert(0, node);
     })
 }

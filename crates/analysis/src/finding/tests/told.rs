@@ -101,6 +101,37 @@ fn row_versions_that_nobody_cleans_up() {
     );
 }
 
+/// Two transactions in five are forgotten for five seconds each; and what is none of that.
+#[test]
+fn transactions_that_are_left_open() {
+    let idle = |sessions: f64, longest: f64, horizon: f64, blocked: f64| {
+        let run = run().gauge("postgres", "pg_idle_transactions", "", sessions);
+        run.gauge("postgres", "pg_idle_transaction_longest", "", longest)
+            .gauge("postgres", "pg_idle_transactions_horizon", "", horizon)
+            .gauge("postgres", "pg_idle_transactions_blocked", "", blocked)
+    };
+    let found = |horizon: &str, blocked: &str, pool: &str| {
+        format!(
+            "Circumstance {{ cell: 0, it: IdleTransactions {{ sessions: 1.6, longest: 5.0, horizon: {horizon}, blocked: \
+             {blocked}, pool: {pool} }} }}"
+        )
+    };
+    check(&["direct"], &[idle(1.6, 5.0, 0.0, 0.0)], &[&found("0.0", "0.0", "None")]);
+    check(&["direct"], &[idle(1.6, 5.0, 1.2, 12.0)], &[&found("1.2", "12.0", "None")]);
+    let waiting = idle(1.6, 5.0, 0.0, 0.0).gauge("pooler", "pgbouncer_cl_waiting", "app", 24.0);
+    let queue = "QueueInPooler { cell: 0, node: \"pooler\", waiting: Some(24.0), longest: None, under_way: 1.998, busy: None }";
+    check(&["pooled"], &[waiting], &[queue, &found("0.0", "0.0", "Some((20, 24.0))")]);
+    // Odyssey's console does not tell who waits.
+    check(&["odyssey"], &[idle(1.6, 5.0, 0.0, 0.0)], &[&found("0.0", "0.0", "None")]);
+    // Every transaction is idle between its statements, for milliseconds; one in a hundred seconds is forgotten for two.
+    check(&["direct"], &[idle(0.0, 0.02, 0.0, 0.0)], &[]);
+    check(&["direct"], &[idle(0.02, 2.0, 0.0, 0.0)], &[]);
+    // One at the end of one trial of three is not what is usual; in all trials it is.
+    let late = |n, second| Run::new(0, n).at(second, "postgres", "pg_idle_transactions", "", 1.0);
+    let quiet = |n| Run::new(0, n).gauge("postgres", "pg_idle_transactions", "", 0.0);
+    check(&["direct"], &[late(0, 9), quiet(1), quiet(2)], &[]);
+}
+
 #[test]
 fn number_rate_and_time_contradict_each_other() {
     // A thousand a second of 4 ms, 1 ms of which they wait: five are in it.
@@ -141,18 +172,19 @@ fn what_could_not_be_judged_is_told() {
         all.iter().map(|(rule, why)| format!("{rule:?}: {why:?}")).collect::<Vec<_>>().join(", ")
     };
     let nothing = "ServerCpu: Group, Waits: Server, Reads: Server, Writes: Server, Scans: Server, Checkpoints: Server, \
-                   Storm: Server, Bloat: Server, Host: Machine";
+                   Storm: Server, Bloat: Server, IdleTransactions: Server, Host: Machine";
     assert_eq!(told(&["direct"], &[run()]), nothing);
     let some = cpu(host(sessions(run(), 2.0, 0.0, 1.0), 0.5), "postgres", 0.5, 0.0);
     let some = some.gauge("postgres", "pg_active_waits", "running", 2.0);
     assert_eq!(
         told(&["direct"], std::slice::from_ref(&some)),
-        "Scans: Server, Checkpoints: Server, Storm: Server, Bloat: Server"
+        "Scans: Server, Checkpoints: Server, Storm: Server, Bloat: Server, IdleTransactions: Server"
     );
     let all = some
         .counter("postgres", "pg_sessions_begun", "", 0.0)
         .gauge("postgres", "pg_dead_rows", "", 1.0)
         .gauge("postgres", "pg_live_rows", "", 1.0)
+        .gauge("postgres", "pg_idle_transactions", "", 0.0)
         .counter("postgres", "pg_checkpoints", "requested", 0.0);
     assert_eq!(told(&["direct"], std::slice::from_ref(&all)), "");
     let pooler = "PoolerCpu: Group, Pool: Group";

@@ -204,7 +204,7 @@ fn circumstances() -> Vec<Finding> {
         read,
     };
     let rules = every!(Rule: ServerCpu, PoolerCpu, ServiceCpu, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
-        Memory, Scans, Checkpoints, Storm, Bloat, Host, Feed);
+        Memory, Scans, Checkpoints, Storm, Bloat, IdleTransactions, Host, Feed);
     let lacked = every!(Missing: Group, Quota, Server, Console, Stats, Machine, Column);
     let bloat = |trials, vacuums| Circumstance::Bloat { from: 1e3, to: 51_000.0, live: 1e5, vacuums, trials };
     let all = vec![
@@ -229,10 +229,24 @@ fn circumstances() -> Vec<Finding> {
         Circumstance::NoisyHost { stolen: Some(0.25), jitter: Some(0.005) },
         bloat(21, 0.0),
         bloat(5, 2.0),
+        Circumstance::IdleTransactions {
+            sessions: 1.5,
+            longest: 5.5,
+            horizon: 1.5,
+            blocked: 12.5,
+            pool: Some((4, 24.5)),
+        },
+        Circumstance::IdleTransactions {
+            sessions: 1.5,
+            longest: 5.5,
+            horizon: 0.0,
+            blocked: 0.0,
+            pool: None,
+        },
         Circumstance::Little { node: node(), number: 20.5, expected: 4.5, rate: 12_345.0, time: 0.0045 },
         Circumstance::NotJudged { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
     ];
-    covers!(all, Circumstance: FeedFits, PoolsInRow, Storm, GeneratorLate, NoisyHost, Bloat, Little,
+    covers!(all, Circumstance: FeedFits, PoolsInRow, Storm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, Little,
         NotJudged);
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, it }).collect()
 }

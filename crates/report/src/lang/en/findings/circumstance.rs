@@ -26,6 +26,11 @@ pub fn group(it: &Circumstance) -> String {
         }
         Circumstance::NoisyHost { .. } => "this machine served others, or woke its sleepers late".to_owned(),
         Circumstance::Bloat { .. } => "row versions to be cleaned up".to_owned(),
+        Circumstance::IdleTransactions { .. } => {
+            "transactions are left open: sessions of PostgreSQL stand idle in them for longer than a second and keep their \
+             locks and their server of a pool. Whether the client forgot or is slow is not seen, nor is what was shorter"
+                .to_owned()
+        }
         Circumstance::Little { node, .. } => format!(
             "what is in {node} is not what passes through it times how long it stays (Little's law): something is in it \
              that has not ended, or is counted elsewhere"
@@ -72,6 +77,13 @@ pub fn item(it: &Circumstance) -> String {
             )),
             (*vacuums > 0.0).then(|| format!("tables cleaned up in a trial: {vacuums:.0}")),
         ],
+        Circumstance::IdleTransactions { sessions, longest, horizon, blocked, pool } => vec![
+            Some(format!("{sessions:.1} at once")),
+            Some(format!("idle for {} at the longest", NUMBERS.seconds(*longest))),
+            (*horizon > 0.0).then(|| format!("{horizon:.1} of them keep vacuum from cleaning up")),
+            (*blocked > 0.0).then(|| format!("{blocked:.1} sessions wait for their locks")),
+            pool.map(|(size, waiting)| format!("{waiting:.1} clients wait for a pool of {size}")),
+        ],
         Circumstance::Little { number, expected, rate, time, .. } => vec![
             Some(format!("{number:.1} in it, not {expected:.1}")),
             Some(format!("{}/s", NUMBERS.three(*rate))),
@@ -107,6 +119,7 @@ pub fn rule(it: Rule) -> &'static str {
         Rule::Checkpoints => "checkpoints",
         Rule::Storm => "log-ins",
         Rule::Bloat => "row versions to be cleaned up",
+        Rule::IdleTransactions => "transactions left open",
         Rule::Host => "the machine",
         Rule::Feed => "whether the feed fits into memory",
     }

@@ -27,6 +27,11 @@ pub fn group(it: &Circumstance) -> String {
         }
         Circumstance::NoisyHost { .. } => "эта машина обслуживала других или поздно будила спящих".to_owned(),
         Circumstance::Bloat { .. } => "неубранные версии строк".to_owned(),
+        Circumstance::IdleTransactions { .. } => {
+            "транзакции остаются открытыми: сеансы PostgreSQL простаивают в них дольше секунды, удерживая блокировки и \
+             серверные соединения пула. Забыл ли о них клиент или медлит, не видно, как и то, что короче"
+                .to_owned()
+        }
         Circumstance::Little { node, .. } => format!(
             "в {node} находится не столько, сколько через него проходит, умноженное на время в нём (закон Литтла): там есть \
              то, что не закончилось или учтено в другом месте"
@@ -71,6 +76,13 @@ pub fn item(it: &Circumstance) -> String {
             )),
             (*vacuums > 0.0).then(|| format!("убрано таблиц за измерение: {}", RU.fixed(*vacuums, 0))),
         ],
+        Circumstance::IdleTransactions { sessions, longest, horizon, blocked, pool } => vec![
+            Some(format!("одновременно {}", RU.fixed(*sessions, 1))),
+            Some(format!("самый долгий простой {}", RU.seconds(*longest))),
+            (*horizon > 0.0).then(|| format!("мешают убирать версии строк {}", RU.fixed(*horizon, 1))),
+            (*blocked > 0.0).then(|| format!("сеансов, ждущих их блокировок, {}", RU.fixed(*blocked, 1))),
+            pool.map(|(size, waiting)| format!("клиентов, ждущих пула из {size}, {}", RU.fixed(waiting, 1))),
+        ],
         Circumstance::Little { number, expected, rate, time, .. } => vec![
             Some(format!("в нём {} вместо {}", RU.fixed(*number, 1), RU.fixed(*expected, 1))),
             Some(format!("{}/с", RU.three(*rate))),
@@ -106,6 +118,7 @@ pub fn rule(it: Rule) -> &'static str {
         Rule::Checkpoints => "контрольные точки",
         Rule::Storm => "подключения",
         Rule::Bloat => "неубранные версии строк",
+        Rule::IdleTransactions => "незавершённые транзакции",
         Rule::Host => "машина",
         Rule::Feed => "помещается ли лента в память",
     }
