@@ -6,6 +6,7 @@ use crate::lang::Lang;
 use crate::lang::live::Heading;
 use crate::plot::Characters;
 use model::live::Second;
+use model::summary::Reason;
 use model::{Nanos, PerSecond};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -103,16 +104,18 @@ pub struct Figures {
     pub p99: Option<Nanos>,
     /// Failed and unknown.
     pub failed: u64,
-    pub valid: bool,
+    /// Why they are not of the system: the first reason that was found.
+    pub invalid: Option<Reason>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     Complete,
-    /// Of a search: the level was held, or it is too much, or nothing can be said of the system.
+    /// Of a search: the level was held, or it is too much.
     Held,
     TooMuch,
-    NotCounted,
+    /// Of a search: nothing can be said of the system, and why; empty where the user ended it.
+    NotCounted(String),
     /// By a stop rule.
     Stopped,
     Interrupted,
@@ -192,6 +195,7 @@ pub fn finished(it: &Finished, characters: Characters, lang: &dyn Lang) -> Strin
     let end = match &it.end {
         End::Skipped(why) => End::Skipped(clean(why, characters)),
         End::Failed(why) => End::Failed(clean(why, characters)),
+        End::NotCounted(why) => End::NotCounted(clean(why, characters)),
         other => other.clone(),
     };
     let it = Finished { cell: clean(&it.cell, characters), end, ..it.clone() };

@@ -10,7 +10,7 @@ use super::watch::Seen;
 use analysis::live::Live as Recent;
 use experiment::Plan;
 use model::live::Second;
-use model::plan::{Cell, Setup};
+use model::plan::{Cell, Scale, Setup};
 use model::reach::Reach;
 use model::search::{self, Held, Step};
 use model::{LogEvent, Nanos};
@@ -178,7 +178,7 @@ impl Show {
                 rate: total.tps,
                 p99: total.response.p99,
                 failed: total.counts.failed + total.counts.unknown,
-                valid: done.summary.validity.valid,
+                invalid: done.summary.validity.reasons.first().copied(),
             });
         }
     }
@@ -192,7 +192,11 @@ impl Show {
             Status::Complete | Status::Stopped if trial.searched => match seen.map(|it| &it.outcome) {
                 Some(Held::Yes) => End::Held,
                 Some(Held::No { .. }) => End::TooMuch,
-                Some(Held::Invalid { .. }) | None => End::NotCounted,
+                Some(Held::Invalid { why }) => {
+                    let scale = seen.map_or(Scale::Rate, |it| it.step.scale);
+                    End::NotCounted(self.lang.hindered(why, scale))
+                }
+                None => End::NotCounted(String::new()),
             },
             Status::Complete => End::Complete,
             Status::Stopped => End::Stopped,

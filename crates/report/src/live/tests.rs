@@ -230,11 +230,24 @@ fn foreign_words_do_no_harm() {
 #[test]
 fn trials_that_are_over() {
     let figures =
-        Figures { rate: PerSecond(7508.4), p99: Some(Nanos::from_micros(9_304)), failed: 0, valid: true };
-    let bad = Figures { p99: None, failed: 7, valid: false, ..figures.clone() };
+        Figures { rate: PerSecond(7508.4), p99: Some(Nanos::from_micros(9_304)), failed: 0, invalid: None };
+    let held_back = Some(Reason::Throttled { share: 0.4 });
+    let bad = Figures { p99: None, failed: 7, invalid: held_back, ..figures.clone() };
+    let why = "the generator was late or had no reserve";
     for (figures, end, english) in [
         (Some(&figures), End::Complete, " 3/12  a: 7508 tps, p99 9.30 ms"),
-        (Some(&bad), End::Complete, " 3/12  a: 7508 tps, 7 failed, INVALID"),
+        (
+            Some(&bad),
+            End::Complete,
+            " 3/12  a: 7508 tps, 7 failed, INVALID: the generator was held back by its own limit in 40 % of the quota's \
+             periods",
+        ),
+        (
+            Some(&bad),
+            End::NotCounted(why.to_owned()),
+            " 3/12  a: 7508 tps, 7 failed: does not count: the generator was late or had no reserve",
+        ),
+        (Some(&figures), End::NotCounted(String::new()), " 3/12  a: 7508 tps, p99 9.30 ms: does not count"),
         (Some(&figures), End::Held, " 3/12  a: 7508 tps, p99 9.30 ms: held"),
         (Some(&figures), End::Stopped, " 3/12  a: 7508 tps, p99 9.30 ms, stopped by a rule"),
         (Some(&figures), End::Interrupted, " 3/12  a: 7508 tps, p99 9.30 ms, interrupted"),
@@ -285,7 +298,7 @@ fn russian_sentences() {
         rate: PerSecond(7508.4),
         p99: Some(Nanos::from_micros(9_304)),
         failed: 12_345,
-        valid: false,
+        invalid: Some(Reason::Suspended { lasting: seconds(3) }),
     };
     let end = |figures: Option<&Figures>, end| {
         Ru.trial_finished(&Finished {
@@ -320,7 +333,8 @@ fn russian_sentences() {
         (Ru.live_pool(&pool(None, Some(1.0))), "pooler: занято серверов 1"),
         (
             end(Some(&figures), End::Stopped),
-            "7508 транз/с, p99 9,30 мс, ошибок: 12 345, НЕДОСТОВЕРНО, остановлено по правилу",
+            "7508 транз/с, p99 9,30 мс, ошибок: 12 345, НЕДОСТОВЕРНО: машина была приостановлена на 3,00 с, остановлено по \
+             правилу",
         ),
         (end(None, End::Interrupted), "прервано до начала"),
         (end(None, End::Skipped("нет odyssey".to_owned())), "пропущено: нет odyssey"),

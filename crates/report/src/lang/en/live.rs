@@ -1,6 +1,7 @@
 //! English: what is said while a run goes on.
 
 use super::{En, NUMBERS};
+use crate::lang::Lang as _;
 use crate::lang::live::{Heading, LiveWords};
 use crate::live::{Doing, End, Finished, Milestone, decimals};
 use model::live::{Pool, Second, Used};
@@ -70,17 +71,24 @@ impl LiveWords for En {
     }
 
     fn trial_finished(&self, it: &Finished) -> String {
+        let end = &it.end;
         let figures = it.figures.as_ref().map(|it| {
             let p99 = it.p99.map_or(String::new(), |it| format!(", p99 {}", self.live_time(it)));
             let failed = if it.failed > 0 { format!(", {} failed", it.failed) } else { String::new() };
-            let valid = if it.valid { "" } else { ", INVALID" };
+            // A step of a search says why in its own words.
+            let told = matches!(end, End::NotCounted(_));
+            let invalid = it.invalid.as_ref().filter(|_| !told);
+            let valid = invalid.map_or(String::new(), |it| format!(", INVALID: {}", self.reason(it)));
             format!("{}{p99}{failed}{valid}", self.live_rate(it.rate))
         });
-        match (&it.end, figures) {
+        match (end, figures) {
             (End::Complete, figures) => figures.unwrap_or_default(),
             (End::Held, figures) => format!("{}: held", figures.unwrap_or_default()),
             (End::TooMuch, figures) => format!("{}: too much", figures.unwrap_or_default()),
-            (End::NotCounted, figures) => format!("{}: does not count", figures.unwrap_or_default()),
+            (End::NotCounted(why), figures) => {
+                let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+                format!("{}: does not count{why}", figures.unwrap_or_default())
+            }
             (End::Stopped, figures) => format!("{}, stopped by a rule", figures.unwrap_or_default()),
             (End::Interrupted, None) => "interrupted before it began".to_owned(),
             (End::Interrupted, Some(figures)) => format!("{figures}, interrupted"),

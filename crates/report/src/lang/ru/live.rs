@@ -1,6 +1,7 @@
 //! Russian: what is said while a run goes on.
 
 use super::{NUMBERS as RU, Ru, counted, oblique};
+use crate::lang::Lang as _;
 use crate::lang::live::{Heading, LiveWords};
 use crate::live::{Doing, End, Finished, Milestone, decimals};
 use model::live::{Pool, Second, Used};
@@ -78,6 +79,7 @@ impl LiveWords for Ru {
     }
 
     fn trial_finished(&self, it: &Finished) -> String {
+        let end = &it.end;
         let figures = it.figures.as_ref().map(|it| {
             let p99 = it.p99.map_or(String::new(), |it| format!(", p99 {}", self.live_time(it)));
             let failed = if it.failed > 0 {
@@ -85,14 +87,20 @@ impl LiveWords for Ru {
             } else {
                 String::new()
             };
-            let valid = if it.valid { "" } else { ", НЕДОСТОВЕРНО" };
+            // A step of a search says why in its own words.
+            let told = matches!(end, End::NotCounted(_));
+            let invalid = it.invalid.as_ref().filter(|_| !told);
+            let valid = invalid.map_or(String::new(), |it| format!(", НЕДОСТОВЕРНО: {}", self.reason(it)));
             format!("{}{p99}{failed}{valid}", self.live_rate(it.rate))
         });
-        match (&it.end, figures) {
+        match (end, figures) {
             (End::Complete, figures) => figures.unwrap_or_default(),
             (End::Held, figures) => format!("{}: выдержано", figures.unwrap_or_default()),
             (End::TooMuch, figures) => format!("{}: слишком много", figures.unwrap_or_default()),
-            (End::NotCounted, figures) => format!("{}: не учитывается", figures.unwrap_or_default()),
+            (End::NotCounted(why), figures) => {
+                let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+                format!("{}: не учитывается{why}", figures.unwrap_or_default())
+            }
             (End::Stopped, figures) => format!("{}, остановлено по правилу", figures.unwrap_or_default()),
             (End::Interrupted, None) => "прервано до начала".to_owned(),
             (End::Interrupted, Some(figures)) => format!("{figures}, прервано"),

@@ -386,12 +386,18 @@ fn live(lang: &dyn Lang) -> Told {
     for it in milestones {
         tell("milestone", lang.milestone(&it));
     }
-    let figures = Figures { rate: PerSecond(12_345.6), p99: Some(took), failed: 12_345, valid: false };
+    let figures = Figures {
+        rate: PerSecond(12_345.6),
+        p99: Some(took),
+        failed: 12_345,
+        invalid: Some(Reason::Throttled { share: 0.4 }),
+    };
     let ends = vec![
         End::Complete,
         End::Held,
         End::TooMuch,
-        End::NotCounted,
+        End::NotCounted("№".into()),
+        End::NotCounted(String::new()),
         End::Stopped,
         End::Interrupted,
         End::Skipped("№".into()),
