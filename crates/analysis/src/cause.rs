@@ -42,10 +42,15 @@ enum Nearness {
 
 /// What may hold the cell up, the likeliest first, each limit once. `findings`: of trials at or above the edge;
 /// `processors`: of the machine.
+///
+/// Whatever is slow fills a cap in the end. So that is suspected only where nothing behind it is, and nobody waits there.
 pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f64) -> Vec<Suspect> {
     let scene = Scene { setup, processors };
     let mut known: Vec<(Nearness, f64, Suspect)> =
         findings.iter().filter_map(|it| scene.suspect(cell, it)).collect();
+    let behind =
+        known.iter().any(|it| it.0 < Nearness::Clients) || findings.iter().any(|it| waits_behind(cell, it));
+    known.retain(|it| !behind || it.2.limit != Limit::ClientCap);
     // Equally near: the fuller one.
     known.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     let mut all: Vec<Suspect> = Vec::new();
@@ -94,6 +99,16 @@ pub fn cause(suspects: &[Suspect], proofs: &[Proof]) -> Cause {
 fn moved(it: &Proof) -> f64 {
     let of_switch = || it.ratio.map(|it| (it.0 - 1.0).clamp(0.0, 1.0));
     it.elasticity.map(|it| it.0).or_else(of_switch).unwrap_or(0.0)
+}
+
+/// Whether transactions of the cell wait for something that they have reached.
+fn waits_behind(of: usize, it: &Finding) -> bool {
+    match it {
+        Finding::QueueInPooler { cell, .. }
+        | Finding::QueueInBalancer { cell, .. }
+        | Finding::SessionsWait { cell, .. } => *cell == of,
+        _ => false,
+    }
 }
 
 struct Scene<'a> {

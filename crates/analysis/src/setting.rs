@@ -2,7 +2,7 @@
 //!
 //! The cell's, at another level, and with one thing changed where the step asks for it.
 
-use model::plan::{Find, Kind, LoadModel, Max, Node, Scale, Setup, Stage as Users};
+use model::plan::{Feed, FeedSource, Find, Kind, LoadModel, Max, Node, Scale, Setup, Stage as Users};
 use model::search::{Nudge, Stage, Step, Turn};
 use model::{Nanos, Spacing};
 
@@ -135,9 +135,28 @@ fn turn(setup: &mut Setup, nudge: &Nudge) {
                 it.after.push(ddl.clone());
             }
         }
-        // The rows are the feed's own; there are no others.
-        Turn::FeedRows { .. } => {}
+        Turn::FeedRows { feed } => {
+            for it in setup.feeds.iter_mut().filter(|it| it.name == *feed) {
+                if let Some(sql) = all_rows(it) {
+                    it.source = FeedSource::Query(sql);
+                }
+            }
+        }
     }
+}
+
+/// Rows that are asked for instead of a feed's. One in a block each, they touch 1.6 GB.
+const ROWS: u32 = 200_000;
+
+/// A query for what the table has instead of the feed's rows, in any order. `None` where the feed does not name its table, or
+/// where its rows have other columns, whose values would be missing.
+pub fn all_rows(feed: &Feed) -> Option<String> {
+    let [name] = feed.columns.as_deref()? else { return None };
+    let mut parts = feed.of.as_deref()?.rsplitn(3, '.');
+    let (column, table, schema) = (parts.next()?, parts.next()?, parts.next().unwrap_or("public"));
+    let quoted = |it: &str| format!("\"{}\"", it.replace('"', "\"\""));
+    let [column, name, schema, table] = [column, name, schema, table].map(quoted);
+    Some(format!("SELECT {column} AS {name} FROM {schema}.{table} ORDER BY random() LIMIT {ROWS}"))
 }
 
 fn set(all: &mut Vec<(String, String)>, name: &str, value: &str) {
@@ -151,7 +170,7 @@ fn set(all: &mut Vec<(String, String)>, name: &str, value: &str) {
 mod tests {
     use super::*;
     use crate::finding::fixture;
-    use model::plan::{Confirm, Level, Service};
+    use model::plan::{Confirm, FeedOrder, Level, Service};
 
     fn step(scale: Scale, level: f64, stage: Stage, seconds: u64) -> Step {
         Step { scale, level, stage, window: Nanos::from_secs(seconds), nudge: None, round: 0 }
@@ -187,6 +206,43 @@ mod tests {
         check(&confirm, &step(Scale::Rate, 50.0, Stage::Confirm, 60), "line(0, 50, 10s) const(50, 60s)");
         check(&confirm, &step(Scale::Rate, 50.0, Stage::Ramp, 20), "const(50, 20s)");
         check(&confirm, &step(Scale::Clients, 50.0, Stage::Confirm, 60), "50/Some(5.0) 50/None");
+    }
+
+    /// Twenty keys become all that the table has; a row of two columns stays whole.
+    #[test]
+    fn a_feed_draws_from_the_whole_table() {
+        let turned = |columns: Option<&[&str]>, of: Option<&str>| {
+            let mut setup = setup();
+            let columns = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+            let (source, order) = (FeedSource::Query("SELECT 1".to_owned()), FeedOrder::Shuffled);
+            let of = of.map(str::to_owned);
+            for name in ["keys", "other"] {
+                let (name, source) = (name.to_owned(), source.clone());
+                setup.feeds.push(Feed { name, source, columns: columns.clone(), order, of: of.clone() });
+            }
+            let nudge = Some(Nudge { turn: Turn::FeedRows { feed: "keys".to_owned() }, amount: None });
+            let step = Step { nudge, ..step(Scale::Rate, 5.0, Stage::Ramp, 5) };
+            let [keys, other] = [0, 1].map(|at| at_feed(&at_setup(&setup, &step), at));
+            assert_eq!(other, "SELECT 1");
+            keys
+        };
+        let all = "SELECT \"id\" AS \"key\" FROM \"planted\".\"wide\" ORDER BY random() LIMIT 200000";
+        assert_eq!(turned(Some(&["key"]), Some("planted.wide.id")), all);
+        assert_eq!(turned(Some(&["key"]), Some("wide.id")), all.replace("planted", "public"));
+        assert_eq!(turned(Some(&["key", "name"]), Some("planted.wide.id")), "SELECT 1");
+        assert_eq!(turned(None, Some("planted.wide.id")), "SELECT 1");
+        assert_eq!(turned(Some(&["key"]), None), "SELECT 1");
+    }
+
+    fn at_setup(it: &Setup, step: &Step) -> Setup {
+        at(it, &Find::Once, step)
+    }
+
+    fn at_feed(it: &Setup, at: usize) -> String {
+        match &it.feeds[at].source {
+            FeedSource::Query(sql) => sql.clone(),
+            other => panic!("it was a query: {other:?}"),
+        }
     }
 
     #[test]

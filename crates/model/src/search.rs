@@ -29,6 +29,8 @@ pub struct Step {
 pub enum Stage {
     /// Growing until the first level that is too much.
     Ramp,
+    /// So low that a system recovers from levels that were too much.
+    Rest,
     /// Between what held and what did not.
     Narrow,
     /// At the answer, on a fresh state.
@@ -71,7 +73,7 @@ pub enum Turn {
     Setting { name: String, value: String },
     /// An index more.
     Index { ddl: String },
-    /// Rows of a feed: as they are, or all that the table has.
+    /// Rows of a feed: as they are, or what its table has.
     FeedRows { feed: String },
 }
 

@@ -304,7 +304,43 @@ fn each_limit_is_suspected_once_and_the_fuller_one_first() {
     let all = [postgres(0.93), pooler(0.0995), queue(), pool(), cap(), cap()];
     let found: Vec<String> = suspects(&setup("pooler"), 0, &all, 2.0).iter().map(told).collect();
     let names: Vec<&str> = found.iter().filter_map(|it| it.split(" | ").next()).collect();
-    assert_eq!(names, ["Cpu node: pooler", "Cpu node: postgres", "Pool node: pooler", "ClientCap"]);
+    assert_eq!(names, ["Cpu node: pooler", "Cpu node: postgres", "Pool node: pooler"]);
+}
+
+/// A cap that is met because something behind it is full would be turned in vain.
+#[test]
+fn a_cap_is_suspected_alone() {
+    let wait = |cell, event: &str| {
+        let event = event.to_owned();
+        Finding::SessionsWait { cell, event, share: 0.8, active: 18.0 }
+    };
+    let (node, maxconn) = ("balancer".to_owned(), None);
+    let balancer = Finding::QueueInBalancer { cell: 0, node, waiting: 90.0, wait: None, maxconn };
+    let busy = Finding::HostBound {
+        cell: 0,
+        idle: 0.01,
+        processors: 2.0,
+        generator: Some(0.1),
+        before: None,
+        server: Some(0.3),
+        others: Some(1.5),
+    };
+    for (beside, suspected) in [
+        (vec![], true),
+        (vec![postgres(0.99)], false),
+        (vec![wal()], false),
+        // Nothing that could be turned, but it is there that they wait.
+        (vec![queue()], false),
+        (vec![balancer], false),
+        (vec![wait(0, "LWLock/BufferMapping")], false),
+        (vec![wait(1, "LWLock/BufferMapping")], true),
+        // Others have taken the machine: that is no limit of the stack.
+        (vec![busy], true),
+    ] {
+        let all = [vec![cap()], beside].concat();
+        let found = suspects(&setup("pooler"), 0, &all, 2.0);
+        assert_eq!(found.iter().any(|it| it.limit == Limit::ClientCap), suspected, "{all:?}");
+    }
 }
 
 #[test]
@@ -395,8 +431,8 @@ fn proof(suspect: &Suspect, ratio: f64, elasticity: Option<f64>, verdict: Proven
 
 #[test]
 fn a_cause_is_what_turning_moved() {
-    let suspects = suspects(&setup("pooler"), 0, &[postgres(0.99), wal(), pool(), cap()], 2.0);
-    let [cpu, wal, pool, cap] = &suspects[..] else { panic!("{suspects:?}") };
+    let suspects = suspects(&setup("service pooler"), 0, &[postgres(0.99), wal(), pool(), threads()], 2.0);
+    let [cpu, wal, pool, threads] = &suspects[..] else { panic!("{suspects:?}") };
     let suspected = |it: &Suspect| Cause::Suspected { suspect: it.clone() };
     let does_not = |it| proof(it, 1.0, Some(0.02), Proven::DoesNot);
     let undecided = |it| proof(it, 1.1, Some(0.3), Proven::Undecided);
@@ -413,7 +449,7 @@ fn a_cause_is_what_turning_moved() {
             vec![proof(cpu, 1.1, Some(0.3), Proven::Limits), proof(wal, 3.0, None, Proven::Limits)],
             Cause::Proven { proof: 1 },
         ),
-        (vec![does_not(cpu), does_not(wal), does_not(pool), does_not(cap)], Cause::NotKnown),
+        (vec![does_not(cpu), does_not(wal), does_not(pool), does_not(threads)], Cause::NotKnown),
     ] {
         assert_eq!(cause(&suspects, &proofs), expected, "{proofs:?}");
     }

@@ -42,7 +42,7 @@ const WAITED: f64 = 0.01;
 /// - The same while arrivals waited for a client in an open model: not held if service times alone break an objective;
 ///   otherwise [`Hindered::ClientCap`]. Whether it was for want of clients only other levels can tell, so `next` reads it
 ///   again beside them.
-/// - An objective is unknown, for want of samples: on the ramp, which proves nothing, it is let pass; elsewhere the trial
+/// - An objective is unknown, for want of samples: on the ramp and at rest, which prove nothing, it is let pass; elsewhere the trial
 ///   has failed for that objective (its text).
 pub fn judge(
     step: Step,
@@ -82,7 +82,7 @@ fn outcome(
         };
     }
     match objectives.iter().find(|it| it.verdict == Verdict::Unknown) {
-        Some(it) if step.stage != Stage::Ramp => {
+        Some(it) if !matches!(step.stage, Stage::Ramp | Stage::Rest) => {
             Held::Invalid { why: Hindered::Failed { why: it.objective.clone() } }
         }
         _ => Held::Yes,
@@ -376,6 +376,7 @@ mod tests {
     fn too_few_samples_pass_on_the_ramp_only() {
         for (stage, expected) in [
             (Stage::Ramp, "held"),
+            (Stage::Rest, "held"),
             (Stage::Narrow, "? Failed { why: \"p99 < 200ms\" }"),
             (Stage::Hold, "? Failed { why: \"p99 < 200ms\" }"),
         ] {

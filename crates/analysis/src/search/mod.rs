@@ -53,7 +53,7 @@ pub fn next(max: &Max, start: f64, done: &[Seen]) -> Next {
     let track = Track::new(max, start, done);
     let (level, stage, window) = match track.course() {
         Course::Measure { level, stage } => (level, stage, track.window(level, stage)),
-        Course::Rest { level } => (level, Stage::Ramp, track.rest()),
+        Course::Rest { level } => (level, Stage::Rest, track.rest()),
         Course::End(_) => return Next::Done,
     };
     let (nudge, round) = done.first().map_or((None, 0), |it| (it.step.nudge.clone(), it.step.round));

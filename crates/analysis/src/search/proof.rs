@@ -4,7 +4,7 @@ use super::track::Track;
 use super::{Next, answer, next};
 use crate::strategy::Chance;
 use model::plan::Max;
-use model::search::{Answer, Held, Limit, Nudge, Proof, Proven, Seen, Step};
+use model::search::{Answer, Held, Limit, Nudge, Proof, Proven, Seen, Step, Turn};
 
 /// One search among several.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +90,7 @@ pub fn is_plain(nudge: &Nudge, base: &[Seen], changed: &[Seen], max: &Max) -> bo
             let bounds = (bounds.0 / turned, bounds.1 / turned);
             (bounds.0.min(bounds.1), bounds.0.max(bounds.1), LIMITS)
         }
+        None if falls(nudge) => ((-bounds.1).exp(), (-bounds.0).exp(), LIMITS_SWITCH),
         None => (bounds.0.exp(), bounds.1.exp(), LIMITS_SWITCH),
     };
     least > bound || most < bound
@@ -113,12 +114,25 @@ pub fn judged(limit: Limit, nudge: Nudge, base: Answer, changed: Answer, seed: u
     });
     let ratio = logs.map(|log| (log.exp(), interval.map(|(low, high)| (low.exp(), high.exp()))));
     let (of, bound) = if nudge.amount.is_some() { (elasticity, LIMITS) } else { (ratio, LIMITS_SWITCH) };
+    let of = if falls(&nudge) { inverse(of) } else { of };
     let verdict = match of.and_then(|it| it.1) {
         Some((low, _)) if low > bound => Proven::Limits,
         Some((_, high)) if high < bound => Proven::DoesNot,
         _ => Proven::Undecided,
     };
     Proof { limit, nudge, base, changed, ratio, elasticity, verdict }
+}
+
+/// A value and its interval.
+type Found = (f64, Option<(f64, f64)>);
+
+/// A cache holds the maximum up: with all of the table's rows it falls, if a cache was what was measured.
+fn falls(nudge: &Nudge) -> bool {
+    nudge.amount.is_none() && matches!(nudge.turn, Turn::FeedRows { .. })
+}
+
+fn inverse(of: Option<Found>) -> Option<Found> {
+    of.map(|(value, interval)| (1.0 / value, interval.map(|(low, high)| (1.0 / high, 1.0 / low))))
 }
 
 /// The middle 95 % of ln changed − ln base, by drawing both; it holds what was found.

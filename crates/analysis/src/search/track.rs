@@ -286,7 +286,7 @@ impl<'a> Track<'a> {
         let precision = self.max.precision;
         let ceiling = self.ceiling();
         let votes: Vec<&Trial> = self.trials.iter().filter(|it| it.held.is_some()).collect();
-        let narrowing = votes.iter().filter(|it| it.stage != Stage::Ramp).count();
+        let narrowing = votes.iter().filter(|it| !matches!(it.stage, Stage::Ramp | Stage::Rest)).count();
         let sure = (high / low).ln() / 2.0 <= SURE * (1.0 + precision).ln();
         let close = self.max.scale == Scale::Clients && self.whole(high) - self.whole(low) <= 1.0;
         if !(sure || close) && narrowing < VOTES {
@@ -383,7 +383,10 @@ impl<'a> Track<'a> {
     /// How many levels in a row were too much, and whether the last trial was a rest.
     fn refused(&self, best: f64) -> (usize, bool) {
         let mut last = self.trials.iter().rev().filter(|it| it.held.is_some()).peekable();
-        let rested = last.peek().is_some_and(|it| it.stage == Stage::Ramp && it.level <= best * REST);
+        // Runs that were kept before rests had a stage of their own have them as a ramp.
+        let is_rest =
+            |it: &Trial| it.stage == Stage::Rest || it.stage == Stage::Ramp && it.level <= best * REST;
+        let rested = last.peek().is_some_and(|it| is_rest(it));
         (last.take_while(|it| it.held == Some(false)).count(), rested)
     }
 

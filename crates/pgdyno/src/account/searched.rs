@@ -12,8 +12,8 @@ use model::finding::Finding;
 use model::matrix::{self, Figure, Matrix};
 use model::plan::{Confirm, Find, Level, Max, Scale, Soak};
 use model::search::{
-    Answer, Endurance, Held, Limit, Maximum, Need, Nudge, Plateau, Proof, Scalability, Seen, Stage, Step,
-    Suspect,
+    Answer, Endurance, Held, Hindered, Limit, Maximum, Need, Nudge, Plateau, Proof, Scalability, Seen, Stage,
+    Step, Suspect,
 };
 use std::path::Path;
 
@@ -80,9 +80,10 @@ fn suspects(reading: &Reading, cell: usize, findings: &[Finding], advice: &[Advi
     cause::with_indexes(found, cell, advice)
 }
 
-/// Where nothing was turned, what is suspected.
+/// Where nothing was turned, what is suspected; also where there is no answer, by the level that was too much.
 pub fn suspect(reading: &Reading, maxima: &mut [Maximum], findings: &[Finding], advice: &[Advice]) {
-    for it in maxima.iter_mut().filter(|it| it.answer.level.is_some()) {
+    let told = |it: &&mut Maximum| it.answer.level.is_some() || too_much(&it.steps).is_some();
+    for it in maxima.iter_mut().filter(told) {
         if known(reading, it.cell).is_none() {
             it.cause = cause::cause(&suspects(reading, it.cell, findings, advice), &it.proofs);
         }
@@ -120,28 +121,42 @@ pub fn figures<'a>(reading: &'a Reading, maxima: &[Maximum]) -> Vec<&'a Stored> 
     reading.ended().into_iter().filter(|it| counts(it)).collect()
 }
 
-/// Trials that tell what stops the cells: where a maximum was looked for, those that were a little too much.
+/// The lowest level that was too much for the stack or its clients.
+fn too_much(steps: &[Seen]) -> Option<f64> {
+    let failed = |it: &&Seen| {
+        matches!(it.outcome, Held::No { .. } | Held::Invalid { why: Hindered::ClientCap { .. } })
+    };
+    steps.iter().filter(failed).map(|it| it.step.level).min_by(f64::total_cmp)
+}
+
+/// Trials that tell what stops the cells: where a maximum was looked for, those that were a little too much; without an
+/// answer, those at the lowest level that was.
 pub fn telling<'a>(reading: &'a Reading, maxima: &[Maximum]) -> Vec<&'a Stored> {
     if reading.experiment.find.max().is_none() {
         return reading.ended();
     }
-    let level = |cell: usize| maxima.iter().find(|it| it.cell == cell).and_then(|it| it.answer.level);
-    let too_much = |it: &Stored| {
-        let cell = it.recorded.trial.cell as usize;
-        it.seen.as_ref().is_some_and(|seen| {
-            let near = level(cell).is_none_or(|level| seen.step.level <= level * EDGE);
-            let system = matches!(seen.outcome, Held::No { .. });
-            seen.step.nudge.is_none() && near && system
-        })
+    let of_cell = |cell: usize| maxima.iter().find(|it| it.cell == cell);
+    let beyond = |it: &Stored| {
+        let of_cell = of_cell(it.recorded.trial.cell as usize);
+        it.seen.as_ref().zip(of_cell).is_some_and(|(seen, of)| seen.step.nudge.is_none() && tells(seen, of))
     };
     let any =
-        |cell: usize| reading.trials.iter().any(|it| it.recorded.trial.cell as usize == cell && too_much(it));
+        |cell: usize| reading.trials.iter().any(|it| it.recorded.trial.cell as usize == cell && beyond(it));
     let cells: Vec<bool> = (0..reading.experiment.cells.len()).map(any).collect();
     let tells = |it: &&Stored| {
         let plain = it.step.as_ref().is_none_or(|it| it.nudge.is_none());
-        if cells[it.recorded.trial.cell as usize] { too_much(it) } else { plain }
+        if cells[it.recorded.trial.cell as usize] { beyond(it) } else { plain }
     };
     reading.ended().into_iter().filter(tells).collect()
+}
+
+/// Whether a step shows what stops its cell.
+fn tells(it: &Seen, of: &Maximum) -> bool {
+    match (of.answer.level, too_much(&of.steps)) {
+        (Some(level), _) => it.step.level <= level * EDGE && matches!(it.outcome, Held::No { .. }),
+        (None, Some(lowest)) => it.step.level == lowest && it.outcome != Held::Yes,
+        (None, None) => false,
+    }
 }
 
 /// Throughput against clients, of the closed model.
@@ -224,4 +239,57 @@ fn needs(reading: &Reading, matrix: &Matrix) -> Option<Need> {
     let pinned = (!server.cpus.is_empty()).then_some(server.cpus.len() as f64);
     let processors = [server.cpu, pinned, reading.processors].into_iter().flatten().reduce(f64::min)?;
     plateau::need(rate, total / window / rate, processors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::search::Broke;
+    use model::{Nanos, PerSecond};
+
+    /// `held`: yes, no, or hindered for this reason.
+    fn seen(level: f64, held: Result<bool, Hindered>) -> Seen {
+        let step = Step {
+            scale: Scale::Rate,
+            level,
+            stage: Stage::Ramp,
+            window: Nanos::from_secs(20),
+            nudge: None,
+            round: 0,
+        };
+        let outcome = match held {
+            Ok(true) => Held::Yes,
+            Ok(false) => Held::No { why: Broke::Behind { share: 0.5 } },
+            Err(why) => Held::Invalid { why },
+        };
+        Seen { step, outcome, delivered: PerSecond(level), p99: None, mean: None }
+    }
+
+    #[test]
+    fn what_tells_of_a_cell_without_an_answer() {
+        let cap = || Err(Hindered::ClientCap { clients: 4 });
+        let level = |it: &Seen| it.step.level;
+        for (answered, steps, expected) in [
+            // Levels that were a little too much, where there is an answer.
+            (
+                Some(100.0),
+                vec![seen(100.0, Ok(true)), seen(120.0, Ok(false)), seen(200.0, Ok(false))],
+                vec![120.0],
+            ),
+            // Without one, the lowest that was too much, however far it is; also for its clients.
+            (None, vec![seen(50.0, Ok(true)), seen(400.0, Ok(false)), seen(200.0, Ok(false))], vec![200.0]),
+            (None, vec![seen(50.0, Ok(true)), seen(100.0, cap()), seen(100.0, cap())], vec![100.0, 100.0]),
+            // Nothing is known of a system that was not measured.
+            (None, vec![seen(50.0, Ok(true)), seen(100.0, Err(Hindered::Generator))], vec![]),
+            (None, vec![seen(50.0, Ok(true))], vec![]),
+        ] {
+            let mut answer = search::answer(&Max::USUAL, &[]);
+            answer.level = answered;
+            let (rounds, proofs) = (Vec::new(), Vec::new());
+            let cause = model::search::Cause::NotKnown;
+            let it = Maximum { cell: 0, rounds, answer, steps, scalability: None, proofs, cause };
+            let told: Vec<f64> = it.steps.iter().filter(|seen| tells(seen, &it)).map(level).collect();
+            assert_eq!(told, expected, "{:?}", it.steps);
+        }
+    }
 }

@@ -63,6 +63,7 @@ impl SearchWords for En {
     fn stage(&self, it: Stage) -> &'static str {
         match it {
             Stage::Ramp => "ramp",
+            Stage::Rest => "rest",
             Stage::Narrow => "narrowing",
             Stage::Hold => "hold at the answer",
             Stage::Confirm => "confirmation",
@@ -185,7 +186,11 @@ impl SearchWords for En {
         let name = if it.name.is_empty() { String::new() } else { format!("{}: ", it.name) };
         let Some(level) = answer.level else {
             let why = hindered.unwrap_or_else(|| "the search has not ended".to_owned());
-            return format!("{name}no answer, because {why}.");
+            let suspected = match it.cause {
+                Caused::Suspected { limit } => format!("; suspected: {}", self.limit(limit)),
+                _ => String::new(),
+            };
+            return format!("{name}no answer, because {why}{suspected}.");
         };
         let (at_least, beyond) = match (&hindered, &answer.broke) {
             (Some(why), _) => ("at least ", format!("; nothing is known beyond it: {why}")),

@@ -62,6 +62,7 @@ impl SearchWords for Ru {
     fn stage(&self, it: Stage) -> &'static str {
         match it {
             Stage::Ramp => "разгон",
+            Stage::Rest => "разгрузка",
             Stage::Narrow => "сужение",
             Stage::Hold => "удержание найденного",
             Stage::Confirm => "подтверждение",
@@ -194,7 +195,11 @@ impl SearchWords for Ru {
         let name = if it.name.is_empty() { String::new() } else { format!("{}: ", it.name) };
         let Some(level) = answer.level else {
             let why = hindered.unwrap_or_else(|| "поиск не окончен".to_owned());
-            return format!("{name}ответа нет, потому что {why}.");
+            let suspected = match it.cause {
+                Caused::Suspected { limit } => format!("; предположительная причина — {}", self.limit(limit)),
+                _ => String::new(),
+            };
+            return format!("{name}ответа нет, потому что {why}{suspected}.");
         };
         let (at_least, beyond) = match (&hindered, &answer.broke) {
             (Some(why), _) => ("не менее чем ", format!("; о большем ничего не известно: {why}")),

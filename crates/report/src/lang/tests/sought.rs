@@ -34,7 +34,7 @@ fn words(lang: &dyn Lang) -> Told {
     for it in every!(Scale: Rate, Clients) {
         tell(format!("{it:?}"), lang.scale(it));
     }
-    for it in every!(Stage: Ramp, Narrow, Hold, Confirm, Soak) {
+    for it in every!(Stage: Ramp, Rest, Narrow, Hold, Confirm, Soak) {
         tell(format!("{it:?}"), lang.stage(it));
     }
     for it in every!(Proven: Limits, DoesNot, Undecided) {

@@ -51,6 +51,7 @@ fn maximum() -> Maximum {
             seen(Stage::Ramp, 800.0, no(Broke::Behind { share: 0.81 })),
             seen(Stage::Narrow, 566.0, Held::Invalid { why: Hindered::Generator }),
             seen(Stage::Narrow, 673.0, no(Broke::Objective { text: "p99 < 200ms".into() })),
+            seen(Stage::Rest, 283.0, Held::Yes),
             seen(Stage::Hold, 646.0, Held::Yes),
         ],
         scalability: None,
