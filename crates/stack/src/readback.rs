@@ -55,21 +55,24 @@ impl Snapshot {
     }
 
     /// Asks a query of one column and gives away each of its values as text, in the query's order; NULL is passed over.
-    /// Returns the number of rows. After an error of the server's the transaction is of no more use.
+    /// Returns how many were given. After an error of the server's the transaction is of no more use.
     pub fn rows(&mut self, query: &str, mut take: impl FnMut(&[u8])) -> Result<u64, Error> {
         // Its last line may be a comment.
         let text = query.trim_end().trim_end_matches(';');
         let sql = format!("copy ({text}\n) to stdout (encoding 'UTF8')");
-        let (mut several, mut plain) = (false, Vec::new());
+        let (mut given, mut several, mut plain) = (0, false, Vec::new());
         let copied = self.connection.copy_out(&sql, &mut |row| match value(row, &mut plain) {
-            Value::Text(it) if !several => take(it),
+            Value::Text(it) if !several => {
+                take(it);
+                given += 1;
+            }
             Value::Several => several = true,
-            _ => {}
+            Value::Text(_) | Value::Null => {}
         });
         let failed = |why| Error { query: query.to_owned(), why };
         match copied {
             Ok(_) if several => Err(failed(Why::Columns)),
-            Ok(rows) => Ok(rows),
+            Ok(_) => Ok(given),
             Err(error) => Err(failed(Why::Ask(Box::new(error)))),
         }
     }

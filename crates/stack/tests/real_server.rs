@@ -19,6 +19,7 @@ mod real_server {
     mod plans;
     pub mod replicas;
     mod restore;
+    mod roles;
     mod sampler;
     mod scratch;
     pub mod server;

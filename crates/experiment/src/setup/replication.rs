@@ -68,6 +68,7 @@ impl Maker<'_> {
             limits: self.limits(&format!("{here}.limits"), it.limits),
             shutdown_sessions: it.shutdown_sessions.unwrap_or(true),
             apart: false,
+            disks: false,
         }
     }
 

@@ -17,6 +17,8 @@ pub struct Replication {
     pub shutdown_sessions: bool,
     /// Whether each server has a network of its own, so that it can be cut off.
     pub apart: bool,
+    /// Whether each server has a disk of its own, so that it can be full.
+    pub disks: bool,
 }
 
 /// What a commit waits for. Named in `synchronous_standby_names`.
@@ -88,12 +90,13 @@ impl Replication {
             limits: Limits::default(),
             shutdown_sessions: true,
             apart: false,
+            disks: false,
         }
     }
 
     /// The primary alone, as it is to be before it has these replicas.
     pub fn alone(&self) -> Replication {
-        Replication { apart: self.apart, ..Replication::of(0, Sync::Async) }
+        Replication { apart: self.apart, disks: self.disks, ..Replication::of(0, Sync::Async) }
     }
 }
 

@@ -27,6 +27,8 @@ pub enum Wound {
     Held(NodeId, Vec<u32>),
     /// Nothing goes over the networks of these.
     CutOff(Vec<NodeId>),
+    /// Nothing is free on the disks of these.
+    Full(Vec<String>),
 }
 
 impl Chain {
@@ -99,6 +101,16 @@ impl Chain {
         Ok(done)
     }
 
+    /// Takes all that is free on the disk of a server that has one of its own: see `Replication::disks`.
+    pub fn fill_disk(&mut self, supervisor: &mut Supervisor, whom: &Whom) -> Result<Inflicted, Failure> {
+        let nodes: Vec<String> = self.who(whom)?.into_iter().map(|it| it.0).collect();
+        for name in &nodes {
+            self.disturb(name);
+            supervisor.fill(name, true)?;
+        }
+        Ok(Inflicted { wound: Some(Wound::Full(nodes.clone())), nodes, promotion: None })
+    }
+
     /// Undoes what lasts. A node that has ended meanwhile has nothing to be healed of.
     pub fn heal(&mut self, supervisor: &mut Supervisor, wound: Wound) -> Result<(), Failure> {
         match wound {
@@ -122,6 +134,8 @@ impl Chain {
                     }
                 }
             }
+            // A disk stays, whether its node runs or not.
+            Wound::Full(nodes) => nodes.iter().try_for_each(|it| supervisor.fill(it, false))?,
         }
         Ok(())
     }

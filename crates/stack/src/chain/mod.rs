@@ -369,6 +369,13 @@ impl Chain {
         console::await_service(supervisor, node)
     }
 
+    /// Nodes that had used up their memory limit, and how many of their processes the kernel has ended therefore.
+    pub fn starved(&self, supervisor: &Supervisor) -> Vec<(String, u64)> {
+        let all = self.nodes.iter().chain(self.replicas.iter().flat_map(|it| &it.nodes));
+        let ended = |it: &Running| Some((it.plan.name.clone(), supervisor.starved(it.node?)));
+        all.filter_map(ended).filter(|it| it.1 > 0).collect()
+    }
+
     /// The number of a node of ours.
     fn ours(&self, name: &str) -> Result<NodeId, Failure> {
         let mut all = self.nodes.iter().chain(self.replicas.iter().flat_map(|it| &it.nodes));
@@ -414,7 +421,7 @@ impl Chain {
         match first.kept {
             Kept::Postgres(it) if keep => self.resting = Some(it),
             // Gigabytes, perhaps, and nobody will ask for them again.
-            Kept::Postgres(it) => drop(std::fs::remove_dir_all(&it.data)),
+            Kept::Postgres(it) => drop(std::fs::remove_dir_all(&it.reach)),
             _ => remove_socket(&first.entrance.address),
         }
         Ok(())

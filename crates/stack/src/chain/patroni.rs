@@ -83,6 +83,7 @@ impl Chain {
             settings.name.clone_from(&node.name);
             settings.limits = node.limits.clone();
             settings.address = self.address(supervisor, &node.name)?;
+            settings.disk = self.disk(supervisor, &node.name)?;
             let (installation, password) = {
                 let own = self.postgres_at(0);
                 (own.installation.clone(), own.password().clone())

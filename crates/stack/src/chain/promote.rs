@@ -197,7 +197,7 @@ impl Chain {
     ) -> Result<Rejoined, Failure> {
         let own = self.postgres_at(at);
         let made =
-            |it: &Postgres| std::fs::metadata(it.data.join("PG_VERSION")).and_then(|it| it.created()).ok();
+            |it: &Postgres| std::fs::metadata(it.reach.join("PG_VERSION")).and_then(|it| it.created()).ok();
         let before = made(own);
         own.begin(supervisor)?;
         let node = own.node;

@@ -200,6 +200,7 @@ impl Chain {
         let mut settings = Settings { name: name.to_owned(), ..self.postgres_at(0).settings().clone() };
         settings.limits = node.limits.clone();
         settings.address = self.address(supervisor, name)?;
+        settings.disk = self.disk(supervisor, name)?;
         settings.more = self.lines_of(name, 0);
         let mut postgres = self.postgres_at(0).copy(supervisor, &settings)?;
         postgres.launch_somewhere(supervisor)?;
@@ -297,7 +298,7 @@ impl Chain {
                 supervisor.stop(id)?;
             }
             if let Kept::Postgres(it) = node.kept {
-                let _ = std::fs::remove_dir_all(&it.data);
+                let _ = std::fs::remove_dir_all(&it.reach);
             }
         }
         let managed = matches!(replicas.plan.manager, Manager::Patroni(_));
@@ -309,7 +310,7 @@ impl Chain {
             return Ok(());
         };
         let lines = own.settings().more.iter().filter(|it| !OURS.contains(&it.0.as_str())).cloned().collect();
-        let follows = own.data.join("standby.signal").exists();
+        let follows = own.reach.join("standby.signal").exists();
         if managed || replicas.disturbed && (follows || supervisor.ended(own.node).is_some()) {
             own.stop(supervisor)?;
             own.stand_alone();

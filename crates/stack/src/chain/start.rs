@@ -107,6 +107,7 @@ impl Chain {
             limits: node.limits.clone(),
             apart: self.wanted.is_some(),
             address: self.address(supervisor, &node.name)?,
+            disk: self.disk(supervisor, &node.name)?,
             ports: self.ports,
         };
         let postgres = match self.resting.take() {
@@ -114,7 +115,7 @@ impl Chain {
                 let again = postgres.reconfigure(supervisor, &settings);
                 if again.is_err() {
                     // It would be in the way of a new one.
-                    let _ = std::fs::remove_dir_all(&postgres.data);
+                    let _ = std::fs::remove_dir_all(&postgres.reach);
                 }
                 again?;
                 postgres
@@ -136,6 +137,12 @@ impl Chain {
         let taken: Vec<Ipv4Addr> = self.addresses();
         let free = supervisor.addresses().and_then(|mut it| it.find(|it| !taken.contains(it)));
         free.ok_or_else(|| failed(name, "have a network of its own", &"all of 198.18.0.0/16 is taken"))
+    }
+
+    /// Where its data are to be: on a disk of its own, if that is to be full.
+    pub(super) fn disk(&self, supervisor: &mut Supervisor, name: &str) -> Result<Option<PathBuf>, Failure> {
+        let wanted = self.wanted.as_ref().is_some_and(|it| it.disks);
+        if wanted { supervisor.disk(name).map(Some) } else { Ok(None) }
     }
 
     /// The application's user and database.
@@ -335,7 +342,7 @@ pub(super) fn running(
         url: None,
         ready: None,
         log: Some(log(supervisor, &node.name)),
-        arguments: recipe.arguments,
+        arguments: postgres.arguments(supervisor),
         configuration: recipe.files,
         hop: Hop::default(),
         door: door_tls(tls),

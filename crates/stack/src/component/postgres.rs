@@ -24,6 +24,8 @@ pub struct Postgres {
     pub installation: Installation,
     pub port: u16,
     pub data: PathBuf,
+    /// Where we find its data ourselves.
+    pub reach: PathBuf,
     /// The directory of its Unix socket.
     pub sockets: PathBuf,
     password: Secret,
@@ -50,6 +52,8 @@ pub struct Settings {
     pub apart: bool,
     /// Where it listens, beside its Unix socket.
     pub address: Ipv4Addr,
+    /// The directory of its own disk, if it has one: see `Supervisor::disk`.
+    pub disk: Option<PathBuf>,
     /// Offers a port to listen on, anew when one is taken.
     pub ports: fn() -> std::io::Result<u16>,
 }
@@ -64,6 +68,7 @@ impl Default for Settings {
             limits: Limits::default(),
             apart: false,
             address: Ipv4Addr::LOCALHOST,
+            disk: None,
             ports: free_port,
         }
     }
@@ -110,11 +115,17 @@ impl Postgres {
         settings: &Settings,
         password: Secret,
     ) -> Postgres {
+        let (data, reach) = match &settings.disk {
+            // Not the disk itself: who copies its rows anew removes the directory.
+            Some(it) => (it.join("data"), supervisor.seen(&it.join("data"))),
+            None => (supervisor.home().join(&settings.name), supervisor.home().join(&settings.name)),
+        };
         Postgres {
             node: NodeId(0),
             installation: installation.clone(),
             port: 0,
-            data: supervisor.home().join(&settings.name),
+            data,
+            reach,
             sockets: supervisor.home(),
             password,
             settings: settings.clone(),
@@ -136,8 +147,8 @@ impl Postgres {
     /// with the same rows are the same.
     pub fn fetch(&self, supervisor: &mut Supervisor, from: u16) -> Result<(), Failure> {
         let failure = |it: std::io::Error| Failure::new(self.name(), "copy its data", it.to_string());
-        if self.data.exists() {
-            std::fs::remove_dir_all(&self.data).map_err(failure)?;
+        if self.reach.exists() {
+            std::fs::remove_dir_all(&self.reach).map_err(failure)?;
         }
         let name = format!("{}-copy", self.name());
         let mut launch = Launch::new(&name, self.program("pg_basebackup"), &supervisor.home())
@@ -175,7 +186,7 @@ impl Postgres {
     /// From its next start on it follows another server.
     pub fn stand_by(&self, supervisor: &Supervisor) -> Result<(), Failure> {
         let failure = |it: std::io::Error| Failure::new(self.name(), "stand by", it.to_string());
-        let path = self.data.join(STANDBY);
+        let path = self.reach.join(STANDBY);
         std::fs::write(&path, "").map_err(failure)?;
         match supervisor.user() {
             Some(it) => std::os::unix::fs::chown(&path, Some(it.uid), Some(it.gid)).map_err(failure),
@@ -186,7 +197,7 @@ impl Postgres {
     /// From its next start on it follows nobody.
     pub fn stand_alone(&self) {
         // It may not be there.
-        let _ = std::fs::remove_file(self.data.join(STANDBY));
+        let _ = std::fs::remove_file(self.reach.join(STANDBY));
     }
 
     /// Other settings, of which those hold at once that a running server takes.
@@ -318,7 +329,7 @@ impl Postgres {
         std::fs::remove_file(&password).map_err(attempt)?;
         result?;
         // Beyond loopback, those that it shares a network with: none but the nodes of this stack.
-        let path = self.data.join("pg_hba.conf");
+        let path = self.reach.join("pg_hba.conf");
         let more = "host all all samenet scram-sha-256\nhost replication all samenet scram-sha-256\n";
         let opened = std::fs::OpenOptions::new().append(true).open(path);
         opened.and_then(|mut it| it.write_all(more.as_bytes())).map_err(attempt)
@@ -350,22 +361,23 @@ impl Postgres {
             self.node = supervisor.launch(Launch::clone(it))?;
             return Ok(());
         }
-        let config = supervisor.directory().join(file(self.name()));
         let mut launch = Launch::new(self.name(), self.program("postgres"), &supervisor.home())
             .as_user(supervisor.user())
             .limited(&self.settings.limits)
-            .args(arguments(
-                &config,
-                &self.data,
-                &self.sockets.display().to_string(),
-                &self.port.to_string(),
-            ));
+            .args(self.arguments(supervisor));
         launch.stop = stop();
         launch.orphaned = Sig::Quit;
         launch.apart = self.settings.apart;
         launch.address = self.own_address();
         self.node = supervisor.launch(launch)?;
         Ok(())
+    }
+
+    /// Those of its program.
+    pub fn arguments(&self, supervisor: &Supervisor) -> Vec<String> {
+        let config = supervisor.directory().join(file(self.name()));
+        let sockets = self.sockets.display().to_string();
+        arguments(&config, &self.data, &sockets, &self.port.to_string())
     }
 
     /// Where its own network has it, if it has one.

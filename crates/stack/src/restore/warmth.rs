@@ -51,7 +51,7 @@ pub fn cache(
         (Cache::Cold, None) => Ok(Warmth::NotCold),
         (Cache::Cold, Some((postgres, supervisor))) => {
             let begun = Instant::now();
-            let files = directory(&mut database.open(PATIENCE)?, &postgres.data)?;
+            let files = directory(&mut database.open(PATIENCE)?, &postgres.reach)?;
             postgres.stop(supervisor).map_err(Error::Server)?;
             let evicted = evict(&files).map_err(|error| Error::Files { path: files, error });
             postgres.restart(supervisor).map_err(Error::Server)?;

@@ -7,6 +7,7 @@
 //! children (`PR_SET_PDEATHSIG`), and the next keeper removes the directory.
 
 use super::apart::{self, Away, Space};
+use super::disk::Disks;
 use super::launch::{Launch, Sig, User};
 use super::network::{self, Hub, Port};
 use super::protocol::{End, NodeId, Order, Word};
@@ -49,8 +50,15 @@ pub fn main() -> std::process::ExitCode {
     if rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_err() {
         return std::process::ExitCode::FAILURE;
     }
-    let mut keeper =
-        Keeper { socket, nodes: Vec::new(), run: None, groups: None, generator: None, hub: None };
+    let mut keeper = Keeper {
+        socket,
+        nodes: Vec::new(),
+        run: None,
+        groups: None,
+        generator: None,
+        hub: None,
+        disks: Disks::default(),
+    };
     keeper.obey();
     keeper.clear_away();
     std::process::ExitCode::SUCCESS
@@ -65,6 +73,8 @@ struct Keeper {
     generator: Option<Generator>,
     /// What connects nodes with networks of their own.
     hub: Option<Hub>,
+    /// Those of nodes that have one.
+    disks: Disks,
 }
 
 /// The supervisor's process, limited by us.
@@ -96,6 +106,8 @@ struct World {
 /// The run directory. The lock tells other keepers that it is in use.
 struct Run {
     directory: PathBuf,
+    /// Whose nodes' files are.
+    owner: Option<User>,
     _lock: File,
 }
 
@@ -168,6 +180,11 @@ impl Keeper {
                 hub.link(port, up)?;
                 Ok(Word::Done)
             }
+            Order::Disk(node) => {
+                let run = self.run.as_ref().ok_or("no run directory")?;
+                self.disks.of(&run.directory, &node, run.owner.as_ref()).map(Word::Disk)
+            }
+            Order::Fill(node, full) => self.disks.fill(&node, full).map(|()| Word::Done),
             Order::Stop(id) => {
                 self.stop(id);
                 Ok(Word::Done)
@@ -292,6 +309,7 @@ impl Keeper {
         if let Some(mut groups) = self.groups.take() {
             groups.remove(Duration::from_secs(10));
         }
+        self.disks.remove();
         if let Some(run) = self.run.take() {
             let _ = std::fs::remove_dir_all(&run.directory);
         }
@@ -502,7 +520,7 @@ impl Run {
         let lock =
             OpenOptions::new().write(true).create_new(true).mode(0o600).open(directory.join("lock"))?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
-        let run = Run { directory, _lock: lock };
+        let run = Run { directory, owner: owner.cloned(), _lock: lock };
         for name in ["log", "home"] {
             DirBuilder::new().mode(0o700).create(run.directory.join(name))?;
         }

@@ -1,6 +1,7 @@
 //! Which processes of the stack run, and how do they begin and end?
 
 mod apart;
+mod disk;
 pub mod keeper;
 mod launch;
 mod network;
@@ -252,6 +253,12 @@ impl Supervisor {
         self.started.get(&id).and_then(|it| it.group.as_ref())
     }
 
+    /// How many of a node's processes the kernel has ended because they had used up its memory limit, until now. Clients are
+    /// told no more than that their connection is closed.
+    pub fn starved(&self, id: NodeId) -> u64 {
+        self.group(id).and_then(|it| it.usage().oom_kills).unwrap_or(0)
+    }
+
     /// Which limits of a node could not be applied, and why. Figures that depend on them are not what was asked for.
     pub fn not_applied(&self, id: NodeId) -> &[NotApplied] {
         self.started.get(&id).map_or(&[], |it| &it.not_applied)
@@ -275,6 +282,30 @@ impl Supervisor {
         let done = self.order(&Order::Link(id, up));
         let attempt = if up { "be connected again" } else { "be cut off" };
         done.map(drop).map_err(|why| self.failure(id, attempt, why))
+    }
+
+    /// The directory of a disk that is this node's alone, and so can be full; made when it is asked for the first time. Only root
+    /// may, and only the keeper and its nodes see what is there: see [`Supervisor::seen`].
+    pub fn disk(&mut self, node: &str) -> Result<PathBuf, Failure> {
+        let failure = |why: String| Failure::new(node, "have a disk of its own", why);
+        match self.order(&Order::Disk(node.to_owned())) {
+            Ok(Word::Disk(it)) => Ok(it),
+            Ok(word) => Err(failure(format!("the keeper answered {word:?}"))),
+            Err(why) => Err(failure(why)),
+        }
+    }
+
+    /// Takes all that is free on a node's own disk, or gives it back.
+    pub fn fill(&mut self, node: &str, full: bool) -> Result<(), Failure> {
+        let done = self.order(&Order::Fill(node.to_owned(), full));
+        let attempt = if full { "have its disk filled" } else { "get its disk back" };
+        done.map(drop).map_err(|why| Failure::new(node, attempt, why))
+    }
+
+    /// How we reach what nodes see at a path, though it lies on a disk of their own.
+    pub fn seen(&self, path: &Path) -> PathBuf {
+        let below = path.strip_prefix("/").unwrap_or(path);
+        Path::new("/proc").join(self.keeper_pid().to_string()).join("root").join(below)
     }
 
     /// Addresses for nodes with networks of their own; none where all such networks are taken.
@@ -311,6 +342,12 @@ impl Supervisor {
     fn failure(&self, id: NodeId, attempt: &str, why: String) -> Failure {
         let node = self.names[id.0 as usize].clone();
         let log = self.log(&node, LOG_LINES);
+        let why = match self.starved(id) {
+            0 => why,
+            some => {
+                format!("{why}; its memory limit was used up, and the kernel ended {some} of its processes")
+            }
+        };
         Failure { node, attempt: attempt.to_owned(), why, log }
     }
 

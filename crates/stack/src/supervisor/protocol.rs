@@ -32,6 +32,10 @@ pub(super) enum Order {
     SignalOne(NodeId, u32, Sig),
     /// Cut its network off, or mend it.
     Link(NodeId, bool),
+    /// Make a disk for the node of this name, if it has none.
+    Disk(String),
+    /// Take all that is free there, or give it back.
+    Fill(String, bool),
     /// Stop it in its own way; answered when it has ended.
     Stop(NodeId),
 }
@@ -51,6 +55,8 @@ pub(super) enum Word {
         group: Option<Group>,
         not_applied: Vec<NotApplied>,
     },
+    /// Where it is.
+    Disk(PathBuf),
     Done,
     /// The order could not be carried out.
     Refused(String),

@@ -114,6 +114,49 @@ fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
 }
 
 #[test]
+fn a_full_disk_refuses_rows_until_it_is_healed() {
+    let mut plan = replicated(&[], Sync::Any(1), Promoter::default());
+    {
+        let mut stand = up(&plan);
+        let why = stand.chain.fill_disk(&mut stand.supervisor, &Whom::Primary).unwrap_err().to_string();
+        assert_eq!(why, "postgres could not have its disk filled: it has no disk of its own");
+    }
+    if !is_root() {
+        return;
+    }
+    plan.replication.as_mut().unwrap().disks = true;
+    let mut stand = up(&plan);
+    let run = stand.supervisor.directory().display().to_string();
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    assert!(!mounts.contains(&run), "others see nothing of it");
+    let entry = stand.chain.entry().clone();
+    ask(&entry, "create table t (a text)");
+    let more = "insert into t select repeat('x', 1000) from generate_series(1, 3000); select count(*) from t";
+    assert_eq!(ask(&entry, more), "3000");
+    let full =
+        stand.chain.fill_disk(&mut stand.supervisor, &Whom::Primary).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(full.nodes, ["postgres"]);
+    let said = ask(&entry, more);
+    assert!(said.contains("No space left on device (SQLSTATE 53100)"), "{said}");
+    heal(&mut stand, full.wound);
+    comes_to(&mut stand, &entry, more, "6000");
+
+    // A node that is killed finds its rows on its disk again, and whoever is copied anew has a disk too.
+    stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
+    let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
+    assert!(promotion.safe, "{promotion:?}");
+    let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
+    assert!(rejoined.rewound, "{rejoined:?}");
+    let first = stand.chain.servers()[0].entrance.clone();
+    comes_to(&mut stand, &first, "select count(*) from t", "6000");
+    stand.become_(&plan).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(ask(&stand.chain.servers()[0].entrance.clone(), "select count(*) from t"), "6000");
+    let (directory, keeper) = (stand.supervisor.directory().to_owned(), stand.supervisor.keeper_pid());
+    drop(stand);
+    assert!(!directory.exists() && !Path::new(&format!("/proc/{keeper}")).exists());
+}
+
+#[test]
 fn worlds_and_networks_end_with_a_killed_keeper() {
     if !is_root() {
         return;

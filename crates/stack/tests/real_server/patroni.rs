@@ -2,13 +2,18 @@
 
 use super::chain::{Stand, ask, haproxy, postgres, skipped, stack};
 use super::replicas::comes_to;
-use model::plan::{Entrance, Manager, Patroni, Replication, Stack, Sync};
+use model::Nanos;
+use model::plan::{Deed, Entrance, Manager, Patroni, Replication, Stack, Sync, Whom};
+use rustix::process::geteuid;
 use std::time::{Duration, Instant};
 
 #[test]
 fn a_switchover_and_a_dead_primary() {
-    let manager = Manager::Patroni(Patroni::default());
-    let replication = Some(Replication { manager, ..Replication::of(2, Sync::First(1)) });
+    // Newer ones keep a dead leader's key for 20 s at least.
+    let [loop_wait, retry_timeout, ttl] = [1, 3, 10].map(Nanos::from_secs);
+    let quick = Patroni { loop_wait, retry_timeout, ttl, ..Patroni::default() };
+    let (manager, apart) = (Manager::Patroni(quick), geteuid().is_root());
+    let replication = Some(Replication { manager, apart, ..Replication::of(2, Sync::First(1)) });
     let nodes = [haproxy(Entrance::Tcp, None), postgres(Entrance::Tcp)];
     let plan = Stack { replication, ..stack(&nodes) };
     let began = Instant::now();
@@ -28,6 +33,15 @@ fn a_switchover_and_a_dead_primary() {
     assert_ne!(promotion.to, "postgres");
     comes_to(&mut stand, &entry, "insert into t values (8) returning a", "8");
     assert!(stand.chain.patroni("/history").unwrap().starts_with('['));
+
+    // Where the keys are cannot be reached for a while: servers go on, and whoever promotes next needs it healed.
+    if apart {
+        let cut = Deed::CutOff { whom: Whom::Etcd, lasting: Nanos::from_secs(1) };
+        let cut = stand.chain.inflict(&mut stand.supervisor, &cut).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(cut.nodes, ["etcd-1"]);
+        assert_eq!(ask(&entry, "insert into t values (0) returning a"), "0");
+        stand.chain.heal(&mut stand.supervisor, cut.wound.unwrap()).unwrap_or_else(|it| panic!("{it}"));
+    }
 
     let began = Instant::now();
     stand.chain.kill(&mut stand.supervisor, &promotion.to).unwrap();

@@ -1,0 +1,117 @@
+//! How does a node have a disk of its own, so that it can be full?
+//!
+//! The disk is a file in the run directory, as large as there is room for it, of which only what is written takes any. It is
+//! mounted where the keeper and its nodes see it and nobody else: with the last of them the mount is gone, and its device
+//! with it.
+
+use super::launch::User;
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
+use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_change, unmount};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Those that were made; all are below one directory.
+#[derive(Debug, Default)]
+pub(super) struct Disks {
+    /// Names of nodes, and where their disks are mounted.
+    all: Vec<(String, PathBuf)>,
+}
+
+/// Below a node's disk: what fills it.
+const FULL: &str = "full";
+/// The greatest piece that is asked for at once, in bytes, and the smallest.
+const PIECES: (u64, u64) = (1 << 30, 4096);
+
+impl Disks {
+    /// Where the node's disk is, which is made if it has none; it is the `owner`'s. Only root may.
+    pub fn of(&mut self, run: &Path, node: &str, owner: Option<&User>) -> Result<PathBuf, String> {
+        if let Some(it) = self.all.iter().find(|it| it.0 == node) {
+            return Ok(it.1.clone());
+        }
+        let told = |path: &Path| {
+            let path = path.display().to_string();
+            move |it: std::io::Error| format!("{path}: {it}")
+        };
+        let (above, place) = (run.join("disks"), run.join("disks").join(node));
+        if self.all.is_empty() {
+            // SAFETY: file descriptors stay shared with nobody: the keeper has one thread.
+            unsafe { unshare_unsafe(UnshareFlags::NEWNS) }
+                .map_err(|it| format!("mounts of its own: {it}"))?;
+            mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+                .map_err(|it| format!("mounts of its own: {it}"))?;
+            if !above.exists() {
+                DirBuilder::new().mode(0o711).create(&above).map_err(told(&above))?;
+                std::fs::set_permissions(&above, PermissionsExt::from_mode(0o711)).map_err(told(&above))?;
+            }
+        }
+        let image = above.join(format!("{node}.image"));
+        let room = rustix::fs::statvfs(run).map_err(|it| format!("{}: {it}", run.display()))?;
+        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&image);
+        file.and_then(|it| it.set_len(room.f_bavail * room.f_frsize)).map_err(told(&image))?;
+        // Few large files, nothing kept back for root, and no inodes zeroed in the background of a measurement.
+        let options = [
+            "-q",
+            "-F",
+            "-m",
+            "0",
+            "-T",
+            "largefile4",
+            "-E",
+            "nodiscard,lazy_itable_init=1,lazy_journal_init=1",
+        ];
+        call("mkfs.ext4", &options, &[&image])?;
+        if !place.exists() {
+            std::fs::create_dir(&place).map_err(told(&place))?;
+        }
+        call("mount", &["-t", "ext4", "-o", "loop,nosuid,nodev,discard,noinit_itable"], &[&image, &place])?;
+        self.all.push((node.to_owned(), place.clone()));
+        let owner = owner.map(|it| (it.uid, it.gid));
+        chown(&place, owner.map(|it| it.0), owner.map(|it| it.1)).map_err(told(&place))?;
+        Ok(place)
+    }
+
+    /// Takes all that is free on a node's disk, or gives it back.
+    pub fn fill(&self, node: &str, full: bool) -> Result<(), String> {
+        let found = self.all.iter().find(|it| it.0 == node);
+        let path = found.ok_or("it has no disk of its own")?.1.join(FULL);
+        let told = |it: std::io::Error| format!("{}: {it}", path.display());
+        if !full {
+            return std::fs::remove_file(&path).map_err(told);
+        }
+        let file = File::create(&path).map_err(told)?;
+        let (mut at, mut piece) = (0, PIECES.0);
+        while piece >= PIECES.1 {
+            match fallocate(&file, FallocateFlags::empty(), at, piece) {
+                Ok(()) => at += piece,
+                Err(Errno::NOSPC) => piece /= 2,
+                // The longest file there can be would be longer than any disk.
+                Err(it) => return Err(told(it.into())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Unmounts them; what stood on them is gone.
+    pub fn remove(&mut self) {
+        for (_, place) in self.all.drain(..) {
+            let _ = unmount(&place, UnmountFlags::DETACH);
+        }
+    }
+}
+
+/// Runs one of the system's programs to its end.
+fn call(name: &str, options: &[&str], paths: &[&Path]) -> Result<(), String> {
+    let places = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(|it| Path::new(it).join(name));
+    let program = places.into_iter().find(|it| it.exists());
+    let program = program.ok_or_else(|| format!("there is no program `{name}`: it makes disks"))?;
+    let done = Command::new(&program).args(options).args(paths).stdin(Stdio::null()).output();
+    let done = done.map_err(|it| format!("{}: {it}", program.display()))?;
+    match done.status.success() {
+        true => Ok(()),
+        false => Err(format!("{name}: {}", String::from_utf8_lossy(&done.stderr).trim())),
+    }
+}
