@@ -95,10 +95,10 @@ fn ring(count: u64, mut tap: Tap) -> f64 {
 
 /// Runs 64 clients against a server that answers at once.
 fn load(count: u64, tap: Option<Tap>) -> f64 {
-    let text = "INSERT INTO t VALUES (:client_id, :sequence);\n";
+    let text = "INSERT INTO t VALUES (:client_id, :token);\n";
     let sources = [Source { name: "test", text, weight: 1 }];
-    let program = parse(&sources, Mode::Prepared, false, &["client_id", "sequence"]).expect("right");
-    let keyed = Keyed { sequence: program.slot("sequence").expect("it is used"), server: None };
+    let program = parse(&sources, Mode::Prepared, false, &["client_id", "token"]).expect("right");
+    let keyed = Keyed::of(&program).filter(|_| tap.is_some());
     let mut seeds = Seeds::new(1);
     let clients = (0..64).map(|_| seeds.client()).collect();
     let thread = seeds.thread();
@@ -129,7 +129,7 @@ fn load(count: u64, tap: Option<Tap>) -> f64 {
         },
     };
     let work = Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix);
-    let work = work.with_keys(vec![tap.is_some().then_some(keyed)]);
+    let work = work.with_ledger(1, vec![keyed]);
     let mut shard = Shard::new(Arc::new(work), 0, Count(0, tap));
     let mut turns = [0_u8; 64];
     let mut asked: Vec<ConnId> = Vec::new();

@@ -4,20 +4,32 @@
 //! [`Drain`] of all taps. A place is free again only when what stood in it has been written; so the thread also learns
 //! from it which sequences are safe to use.
 
-use crate::script::Slot;
+use crate::script::{Program, Slot};
 use model::durability::{Attempt, Entry, Key, Outcome, Server, ServerId};
 use model::{ClientId, Code, Nanos};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-/// A script whose transactions are writes with a key. Its commit is its last statement.
+/// A script whose transactions are writes with a key, acknowledged by the answer to its last command.
 #[derive(Clone, Copy, Debug)]
 pub struct Keyed {
-    /// Holds the write's sequence; the session is the client's number.
-    pub sequence: Slot,
+    /// Holds the write's [`Token`](model::durability::Token), a new one each time that the script begins; in SQL, a value
+    /// wherever a value may stand, whichever the query mode. The session is the client's number.
+    pub token: Slot,
     /// Where the script keeps [`IDENTITY`], as the statement that writes returned it.
     pub server: Option<Slot>,
+}
+
+impl Keyed {
+    /// Names of its variables, to be known to whoever compiles such a script.
+    pub const VARIABLES: [&str; 2] = ["token", "server"];
+
+    /// In a program that was compiled with [`Keyed::VARIABLES`]; else `None`.
+    pub fn of(program: &Program) -> Option<Keyed> {
+        let [token, server] = Keyed::VARIABLES.map(|it| program.slot(it));
+        token.map(|token| Keyed { token, server })
+    }
 }
 
 /// An SQL expression in which a server tells who it is, to be returned by the statement that writes: over a pooler or a
@@ -39,7 +51,8 @@ pub(crate) fn outcome(of: model::Outcome, sent: bool, settled: bool, local: bool
     match of {
         model::Outcome::Ok if local => Some(Outcome::AcknowledgedLocally),
         model::Outcome::Ok => Some(Outcome::Acknowledged),
-        model::Outcome::Failed(code) if !sent || certain(code) => Some(Outcome::Failed(code)),
+        model::Outcome::Failed(code) if certain(code) => Some(Outcome::Failed(code)),
+        model::Outcome::Failed(code) | model::Outcome::Unknown(code) if !sent => Some(Outcome::Failed(code)),
         model::Outcome::Failed(code) | model::Outcome::Unknown(code) => Some(Outcome::Unknown(code)),
         model::Outcome::Dropped => None,
     }

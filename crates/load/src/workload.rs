@@ -8,6 +8,8 @@ use crate::script::{
     Variables,
 };
 use crate::service::{self, Service};
+use model::durability::{Key, Token};
+use model::plan::To;
 use model::rows::Fields;
 use model::{Nanos, Schedule};
 use std::sync::Arc;
@@ -82,10 +84,18 @@ pub struct Workload {
     pub(crate) plan: Plan,
     /// Clients keep a session with it; `None` where no script speaks SQL.
     pub(crate) postgres: Option<Postgres>,
+    /// Another door, behind which the replicas are.
+    pub(crate) replicas: Option<Postgres>,
+    /// By script, where there are two doors: which of them its SQL goes through; `None` for one that asks no SQL.
+    goes: Vec<Option<To>>,
     pub(crate) services: Vec<Service>,
     feeds: Vec<Feed>,
     /// By script, those whose transactions are writes with a key; empty where none is.
-    keyed: Vec<Option<Keyed>>,
+    keyed: Vec<Option<Write>>,
+    /// Seals their tokens.
+    secret: u64,
+    /// A ledger is kept of them.
+    kept: bool,
     /// Variables that hold fields of feeds, and how much room each is given.
     pub(crate) fields: Vec<(Slot, usize)>,
     /// By script, then command; `None` for commands that ask nothing of PostgreSQL.
@@ -108,9 +118,18 @@ pub struct Postgres {
 /// Whom a connection leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    Postgres,
+    /// PostgreSQL's door of this number: 0, or 1 for that of the replicas.
+    Postgres(u16),
     /// Index among the workload's HTTP services.
     Service(u16),
+}
+
+/// What transactions of a script with a key need.
+#[derive(Debug)]
+pub(crate) struct Write {
+    pub keyed: Keyed,
+    /// A simple query is a text into which the token is written; elsewhere it is an argument.
+    quoted: bool,
 }
 
 /// One SQL command, compiled.
@@ -189,9 +208,13 @@ impl Workload {
         Workload {
             plan,
             postgres,
+            replicas: None,
+            goes: Vec::new(),
             services,
             feeds,
             keyed,
+            secret: 0,
+            kept: false,
             fields,
             requests,
             calls,
@@ -206,7 +229,6 @@ impl Workload {
     /// # Panics
     /// When a script draws from a feed that is not there, or one with other columns.
     pub fn with_feeds(mut self, feeds: Vec<Feed>) -> Workload {
-        self.fields.clear();
         for draw in self.plan.program.scripts.iter().filter_map(|it| it.draw.as_ref()) {
             let rows = &feeds[usize::from(draw.feed)].rows;
             assert!(rows.columns().len() == draw.columns.len(), "a feed has the columns that were compiled");
@@ -218,22 +240,76 @@ impl Workload {
         self
     }
 
-    /// Scripts whose transactions are writes that a ledger is kept of, by script.
+    /// The replicas have a door of their own; by script, where its SQL goes. Clients still begin with a session by the first
+    /// door. What is not open, because it never was or because it broke, is opened for the transaction that needs it: while
+    /// one door is shut, clients go on by the other.
+    ///
+    /// # Panics
+    /// When it is not told of every script, or there is no first door.
+    pub fn with_replicas(mut self, replicas: Postgres, to: &[To]) -> Workload {
+        let scripts = &self.plan.program.scripts;
+        assert!(to.len() == scripts.len(), "each script is told of");
+        assert!(self.postgres.is_some(), "there is a door to the primary");
+        let asks = |it: &Script| it.commands.iter().any(|it| matches!(it.kind, Kind::Sql(_)));
+        self.goes = scripts.iter().zip(to).map(|(it, to)| asks(it).then_some(*to)).collect();
+        self.replicas = Some(replicas);
+        self
+    }
+
+    /// Scripts whose transactions are writes that a ledger is kept of, by script. Each transaction begins with a new token,
+    /// sealed by `secret`.
     ///
     /// # Panics
     /// When it is not told of every script.
-    pub fn with_keys(mut self, keyed: Vec<Option<Keyed>>) -> Workload {
+    pub fn with_ledger(self, secret: u64, keyed: Vec<Option<Keyed>>) -> Workload {
+        self.keyed(secret, keyed, true)
+    }
+
+    /// The same scripts where no ledger is kept: their tokens are decoys, so that nobody takes a row of theirs for one of a
+    /// write that is in a ledger.
+    ///
+    /// # Panics
+    /// When it is not told of every script.
+    pub fn with_decoys(self, secret: u64, keyed: Vec<Option<Keyed>>) -> Workload {
+        self.keyed(secret, keyed, false)
+    }
+
+    fn keyed(mut self, secret: u64, keyed: Vec<Option<Keyed>>, kept: bool) -> Workload {
         assert!(keyed.len() == self.plan.program.scripts.len(), "each script is told of");
-        // Who a server is: two numbers and an address.
-        let servers = keyed.iter().flatten().filter_map(|it| it.server);
-        self.fields.extend(servers.map(|slot| (slot, 128)));
-        self.keyed = keyed;
+        for it in keyed.iter().flatten() {
+            self.fields.push((it.token, Token::LENGTH + 2));
+            // Who a server is: two numbers and an address.
+            self.fields.extend(it.server.map(|slot| (slot, 128)));
+        }
+        let requests = self.requests.iter().map(|it| it.iter().any(Option::is_some));
+        let write = |(it, asks): (Option<Keyed>, bool)| {
+            Some(Write { keyed: it?, quoted: asks && self.plan.mode == Mode::Simple })
+        };
+        self.keyed = keyed.into_iter().zip(requests).map(write).collect();
+        (self.secret, self.kept) = (secret, kept);
         self
     }
 
     #[inline]
-    pub(crate) fn keyed(&self, script: u16) -> Option<&Keyed> {
+    pub(crate) fn write_of(&self, script: u16) -> Option<&Write> {
         self.keyed.get(usize::from(script))?.as_ref()
+    }
+
+    /// Appends the token of a write, as the commands of its script are to hold it.
+    #[inline]
+    pub(crate) fn write_token(&self, key: Key, write: &Write, out: &mut Vec<u8>) {
+        let token = Token::new(key, self.secret);
+        let text = if self.kept { token.text() } else { token.decoy() };
+        let quotes: &[u8] = if write.quoted { b"'" } else { b"" };
+        out.extend_from_slice(quotes);
+        out.extend_from_slice(&text);
+        out.extend_from_slice(quotes);
+    }
+
+    /// Where a script's SQL goes, if there is a choice; `None` if it asks none.
+    #[inline]
+    pub(crate) fn goes_to(&self, script: u16) -> Option<To> {
+        self.goes[usize::from(script)]
     }
 
     /// A finder for each regular expression, in the order of the calls and their captures.

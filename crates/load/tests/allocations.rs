@@ -1,13 +1,15 @@
 //! After the window has begun, a transaction allocates nothing; and connections are small.
 
 use load::feed::{Feed, Order};
+use load::ledger::{Drain, Keyed, Tap, taps};
 use load::random::Seeds;
 use load::script::call::{Method, Written};
 use load::script::{Head, Maker, Mode, Program, Source, parse};
 use load::{Action, ConnId, Initial, Plan, Recorder, Seeding, Service, Shard, Target, Workload};
+use model::durability::{Attempt, Entry};
 use model::plan::{Body, CaptureFrom, Expect, Stage, Step, Think};
 use model::rows::{Form, Layout as RowLayout, Rows};
-use model::{Curve, Nanos, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, Users};
+use model::{ClientId, Curve, Nanos, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, Users};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -43,13 +45,34 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// Counts, and tells a ledger if there is one, which it empties itself.
 #[derive(Default)]
-struct Count(u64);
+struct Count(u64, Option<(Tap, Drain, Vec<Entry>)>);
 
 impl Recorder for Count {
     fn record(&mut self, it: &Record) {
         assert!(!matches!(it.outcome, model::Outcome::Failed(_) | model::Outcome::Unknown(_)), "{it:?}");
         self.0 += 1;
+    }
+
+    fn reserve(&mut self, client: ClientId, sequence: u64) {
+        if let Some((tap, drain, entries)) = &mut self.1 {
+            if self.0.is_multiple_of(64) {
+                // Elsewhere a thread of its own does that.
+                let counts = COUNTS.replace(false);
+                drain.take(entries);
+                entries.clear();
+                drain.written();
+                COUNTS.set(counts);
+            }
+            tap.reserve(client, sequence);
+        }
+    }
+
+    fn wrote(&mut self, attempt: &Attempt, server: &[u8]) {
+        if let Some((tap, ..)) = &mut self.1 {
+            tap.wrote(attempt, server);
+        }
     }
 }
 
@@ -105,7 +128,7 @@ impl Server {
             let (now, conn) = (Nanos(self.now), ConnId(conn));
             match turn {
                 // In two pieces, as every so many answers are.
-                it if shard.target(conn) != Target::Postgres => {
+                it if matches!(shard.target(conn), Target::Service(_)) => {
                     let page = &self.pages[it as usize % 2];
                     let (a, b) = page.split_at(if it % 3 == 0 { 40 } else { page.len() - 30 });
                     shard.receive(now, conn, a);
@@ -131,6 +154,22 @@ fn shard(clients: u32, schedule: Schedule) -> Shard<Count> {
     let work =
         Workload::new(plan(program, clients, schedule), Arc::new(Login::new("me", "db")), Transport::Unix);
     Shard::new(Arc::new(work), 0, Count::default())
+}
+
+/// The same of writes that a ledger is kept of.
+fn ledger_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
+    let text = "\\set r random(1, 1000000)\nINSERT INTO posts VALUES (:r, 'post ' || :token);\n";
+    let sources = [Source { name: "test", text, weight: 1 }];
+    let program = parse(&sources, Mode::Prepared, false, &Keyed::VARIABLES).expect("right");
+    let keyed = vec![Keyed::of(&program)];
+    let work =
+        Workload::new(plan(program, clients, schedule), Arc::new(Login::new("me", "db")), Transport::Unix);
+    let (mut taps, mut drain) = taps(&[(0, clients)], 1);
+    let (mut tap, mut entries) = (taps.remove(0), Vec::with_capacity(2 * clients as usize + 1024));
+    tap.prepare();
+    drain.take(&mut entries);
+    drain.written();
+    Shard::new(Arc::new(work.with_ledger(1, keyed)), 0, Count(0, Some((tap, drain, entries))))
 }
 
 /// The same of clients that post a body with a hole.
@@ -276,10 +315,12 @@ fn nothing_is_allocated_after_the_start_and_connections_are_small() {
     ];
     let both: [(&str, Make); 4] =
         [("SQL", shard), ("HTTP", web_shard), ("mix", mix_shard), ("hops", hop_shard)];
-    let cases = both.iter().flat_map(|it| schedules.iter().map(move |schedule| (it, schedule)));
+    let ledger: (&str, Make) = ("ledger", ledger_shard);
+    let cases =
+        both.iter().chain([&ledger]).flat_map(|it| schedules.iter().map(move |schedule| (it, schedule)));
     for ((protocol, make), schedule) in cases {
         // Regular expressions are slow where nothing is optimised.
-        let count = if matches!(*protocol, "mix" | "hops") { 20_000 } else { 100_000 };
+        let count = if matches!(*protocol, "mix" | "hops" | "ledger") { 20_000 } else { 100_000 };
         let told = format!("{protocol}, {schedule:?}");
         let mut shard = make(64, schedule.clone());
         let mut server = Server {

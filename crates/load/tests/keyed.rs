@@ -4,7 +4,7 @@ use load::ledger::Keyed;
 use load::random::Seeds;
 use load::script::{Mode, Source, parse};
 use load::{Action, ConnId, Plan, Recorder, Seeding, Shard, Workload};
-use model::durability::{Attempt, Outcome};
+use model::durability::{Attempt, Key, Outcome, Token};
 use model::{Code, Nanos, Record, Schedule};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
@@ -33,16 +33,22 @@ impl Recorder for All {
     }
 }
 
-fn shard(script: &str) -> Shard<All> {
+const SECRET: u64 = 0x5eed;
+
+fn shard(script: &str, mode: Mode, timeout: Option<Nanos>) -> Shard<All> {
+    let work = workload(script, mode, timeout);
+    let keyed = Keyed::of(&work.plan().program);
+    Shard::new(Arc::new(work.with_ledger(SECRET, vec![keyed])), 0, All::default())
+}
+
+fn workload(script: &str, mode: Mode, timeout: Option<Nanos>) -> Workload {
     let sources = [Source { name: "test", text: script, weight: 1 }];
-    let program = parse(&sources, Mode::Simple, false, &["sequence", "server"]).expect("right");
-    let keyed =
-        Keyed { sequence: program.slot("sequence").expect("it is used"), server: program.slot("server") };
+    let program = parse(&sources, mode, false, &Keyed::VARIABLES).expect("right");
     let mut seeds = Seeds::new(1);
     let thread = seeds.thread();
     let plan = Plan {
         program,
-        mode: Mode::Simple,
+        mode,
         schedule: Schedule::Closed { think: Nanos::ZERO },
         duration: None,
         transactions: Some(2),
@@ -55,7 +61,7 @@ fn shard(script: &str) -> Shard<All> {
         reconnect: false,
         connecting_max: 1,
         connect_timeout: Nanos::from_secs(1),
-        timeout: None,
+        timeout,
         verbose: false,
         statements: false,
         seeds: Seeding {
@@ -66,8 +72,7 @@ fn shard(script: &str) -> Shard<All> {
             variables: Vec::new(),
         },
     };
-    let work = Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix);
-    Shard::new(Arc::new(work.with_keys(vec![Some(keyed)])), 0, All::default())
+    Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix)
 }
 
 /// Does what the shard asks for; tells what it sent.
@@ -93,7 +98,7 @@ fn perform(shard: &mut Shard<All>, now: Nanos) -> Vec<u8> {
 /// last the connection breaks if `breaks`.
 fn heard(script: &str, answers: &[Vec<u8>], cut: usize, breaks: bool) -> (Attempt, String) {
     let conn = ConnId(0);
-    let mut shard = shard(script);
+    let mut shard = shard(script, Mode::Simple, None);
     let mut now = Nanos(0);
     perform(&mut shard, now);
     shard.receive(now, conn, WELCOME);
@@ -141,8 +146,8 @@ fn ready(status: u8) -> Vec<u8> {
     message(b'Z', &[status])
 }
 
-const ALONE: &str = "INSERT INTO t VALUES (:sequence);\n";
-const BLOCK: &str = "BEGIN;\nINSERT INTO t VALUES (:sequence);\nCOMMIT;\n";
+const ALONE: &str = "INSERT INTO t VALUES (:token);\n";
+const BLOCK: &str = "BEGIN;\nINSERT INTO t VALUES (:token);\nCOMMIT;\n";
 
 /// Splits each answer at every byte; the outcome must be the same.
 #[track_caller]
@@ -216,10 +221,93 @@ fn a_block() {
     assert_eq!(heard(BLOCK, &tried, 0, false).0.number, 2);
 }
 
+/// Who waits no longer closes the connection, and does no more: a cancelled wait would be answered with success.
+#[test]
+fn what_takes_too_long_is_never_cancelled() {
+    let mut shard = shard(ALONE, Mode::Simple, Some(Nanos::from_millis(50)));
+    let mut now = Nanos(0);
+    perform(&mut shard, now);
+    shard.receive(now, ConnId(0), WELCOME);
+    perform(&mut shard, now);
+    shard.begin(now);
+    let asked = perform(&mut shard, now);
+    assert!(Token::find(&asked).is_some());
+    let mut closed = 0;
+    while closed < 1 {
+        now += Nanos::from_millis(10);
+        assert!(now < Nanos::from_millis(200), "it is not given up");
+        shard.advance(now);
+        loop {
+            match shard.poll() {
+                Action::Close(_) => closed += 1,
+                Action::Transmit(_, bytes) => panic!("it sends {bytes:?}"),
+                Action::Wait(_) | Action::Done => break,
+                _ => {}
+            }
+        }
+    }
+    let (attempt, _) = shard.recorder.wrote[0];
+    assert_eq!(attempt.outcome, Outcome::Unknown(Code::TIMED_OUT));
+    // It comes back by a log-in, on another connection, and by nothing else.
+    now += Nanos::from_millis(20);
+    let sent = perform(&mut shard, now);
+    assert_eq!(&sent[4..8], b"\0\x03\0\0", "a StartupMessage");
+}
+
+/// The token stands in what is sent, however statements travel: a new one in each transaction, but the same in another try.
+#[test]
+fn a_token_for_each_write() {
+    let script = "INSERT INTO t VALUES (:token);\n\\set token 5\nSELECT 1;\n";
+    for mode in [Mode::Simple, Mode::Extended, Mode::Prepared] {
+        let mut shard = shard(script, mode, None);
+        let now = Nanos(0);
+        perform(&mut shard, now);
+        shard.receive(now, ConnId(0), WELCOME);
+        perform(&mut shard, now);
+        shard.begin(now);
+        let parsed = if mode == Mode::Simple { Vec::new() } else { message(b'1', b"") };
+        let well = [parsed, tag("INSERT 0 1"), ready(b'I')].concat();
+        let failed = [notice(b'E', "ERROR", "40001", "invented"), ready(b'I')].concat();
+        let mut sent = perform(&mut shard, now);
+        for (sequence, last) in [(0, &failed), (0, &well), (1, &well)] {
+            let token = Token::find(&sent).expect("it stands in what is sent");
+            assert_eq!(token, Token::new(Key { session: 0, sequence }, SECRET), "{mode:?}");
+            let quoted = [b"('".as_slice(), &token.text(), b"')"].concat();
+            let is_quoted = sent.windows(quoted.len()).any(|it| it == quoted);
+            assert_eq!(is_quoted, mode == Mode::Simple);
+            shard.receive(now, ConnId(0), &well);
+            assert_eq!(Token::find(&perform(&mut shard, now)), None, "the other statement");
+            shard.receive(now, ConnId(0), last);
+            sent = perform(&mut shard, now);
+        }
+    }
+}
+
+/// Where no ledger is kept, what is sent is as long and no token.
+#[test]
+fn a_decoy() {
+    let work = |kept: bool| {
+        let work = workload(ALONE, Mode::Simple, None);
+        let keyed = vec![Keyed::of(&work.plan().program)];
+        if kept { work.with_ledger(SECRET, keyed) } else { work.with_decoys(SECRET, keyed) }
+    };
+    let [kept, decoy] = [true, false].map(|kept| {
+        let mut shard = Shard::new(Arc::new(work(kept)), 0, All::default());
+        perform(&mut shard, Nanos(0));
+        shard.receive(Nanos(0), ConnId(0), WELCOME);
+        perform(&mut shard, Nanos(0));
+        shard.begin(Nanos(0));
+        perform(&mut shard, Nanos(0))
+    });
+    assert_eq!(kept.len(), decoy.len());
+    assert!(Token::find(&kept).is_some());
+    assert_eq!(Token::find(&decoy), None);
+}
+
 /// What was committed before the failure stays.
 #[test]
 fn two_statements() {
-    let script = "INSERT INTO t VALUES (:sequence);\nSELECT 1;\n";
+    let script = "INSERT INTO t VALUES (:token);\nSELECT 1;\n";
     let inserted = || [tag("INSERT 0 1"), ready(b'I')].concat();
     let error = [notice(b'E', "ERROR", "22012", "invented"), ready(b'I')].concat();
     check(script, &[inserted(), error], false, Outcome::Unknown(state(b"22012")));
@@ -227,7 +315,7 @@ fn two_statements() {
 
 #[test]
 fn who_it_was() {
-    let script = "INSERT INTO t VALUES (:sequence) RETURNING identity AS server \\gset\n";
+    let script = "INSERT INTO t VALUES (:token) RETURNING identity AS server \\gset\n";
     let column = message(b'T', b"\0\x01server\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0");
     let row = message(b'D', b"\0\x01\0\0\0\x0c17|3|local:1");
     let answer = [column, row, tag("INSERT 0 1"), ready(b'I')].concat();

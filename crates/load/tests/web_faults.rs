@@ -82,8 +82,7 @@ fn asked(drive: Drive, method: Method, address: &Address, service: &Service) -> 
     let clock = Clock::start();
     gate.open(clock.now());
     let services = std::slice::from_ref(address);
-    let ground =
-        Ground { postgres: None, services, clock, gate: &gate, stop: &stop, spin: Nanos::ZERO, says };
+    let ground = Ground { postgres: &[], services, clock, gate: &gate, stop: &stop, spin: Nanos::ZERO, says };
     drive(shard, &ground).expect("the system has what a driver needs").shard.recorder
 }
 

@@ -2,6 +2,7 @@
 
 use crate::voice::Trouble;
 use load::driver::{self, Address, Clock, Driven, Gate, Ground};
+use load::ledger::{self, Drain, Tap};
 use load::{Log, Said, Shard, Tally, Workload};
 use model::{Interval, Measured, Nanos, Record};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -18,8 +19,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Ready {
     pub work: Arc<Workload>,
-    /// Where PostgreSQL listens, if it is asked.
-    pub postgres: Option<Address>,
+    /// Where PostgreSQL listens, by door: one, or a second for the replicas; none if it is not asked.
+    pub postgres: Vec<Address>,
     /// Where the HTTP services listen, in the workload's order.
     pub services: Vec<Address>,
     pub driver: Driver,
@@ -85,6 +86,14 @@ const LEAD: Nanos = Nanos::from_millis(5);
 /// Intervals of one thread under way to the watcher.
 const INTERVALS: usize = 3;
 
+/// What the threads tell a ledger through, and where it comes out: whoever empties it must do so before [`run_kept`] begins,
+/// for threads wait until what they are about to use has been written. `system`: the servers' `system_identifier`.
+pub fn taps(ready: &Ready, system: u64) -> (Vec<Tap>, Drain) {
+    let work = &ready.work;
+    let threads: Vec<_> = (0..work.plan().threads).map(|k| work.deal(k)).collect();
+    ledger::taps(&threads, system)
+}
+
 /// Runs the workload on its threads; `stop` ends it early, and keeps what was measured until then.
 pub fn run(
     ready: &Ready,
@@ -92,6 +101,19 @@ pub fn run(
     watch: &mut dyn Watch,
     stop: &AtomicBool,
 ) -> Result<Measured, Unmeasured> {
+    run_kept(ready, Vec::new(), clock, watch, stop)
+}
+
+/// The same, telling a ledger of every write with a key: by the [`taps`] of its threads, or none where there is no ledger. Its
+/// moments are those of `clock`. When this returns, nothing more comes out.
+pub fn run_kept(
+    ready: &Ready,
+    taps: Vec<Tap>,
+    clock: Clock,
+    watch: &mut dyn Watch,
+    stop: &AtomicBool,
+) -> Result<Measured, Unmeasured> {
+    let mut taps = taps.into_iter();
     let threads = ready.work.plan().threads;
     let gate = Gate::new(usize::from(threads));
     let (says, said) = channel();
@@ -99,11 +121,16 @@ pub fn run(
         let mut lines = Vec::new();
         let mut handles = Vec::new();
         for k in 0..threads {
-            let (line, tally) = Line::new(ready, k);
+            let (line, mut tally) = Line::new(ready, k);
             lines.push(line);
+            if let Some(mut tap) = taps.next() {
+                // While clients connect: it is written long before the window begins.
+                tap.prepare();
+                tally = tally.with_ledger(tap);
+            }
             let shard = Shard::new(ready.work.clone(), k, tally);
             let ground = Ground {
-                postgres: ready.postgres.as_ref(),
+                postgres: &ready.postgres,
                 services: &ready.services,
                 clock,
                 gate: &gate,

@@ -81,8 +81,8 @@ impl Gate {
 /// What a driver stands on; shared by all threads of a run.
 #[derive(Debug)]
 pub struct Ground<'a> {
-    /// Where PostgreSQL listens, if it is asked.
-    pub postgres: Option<&'a Address>,
+    /// Where PostgreSQL listens, by door; empty if it is not asked.
+    pub postgres: &'a [Address],
     /// Where the HTTP services listen, in the workload's order.
     pub services: &'a [Address],
     pub clock: Clock,
@@ -98,7 +98,7 @@ pub struct Ground<'a> {
 impl Ground<'_> {
     fn address(&self, target: Target) -> &Address {
         match target {
-            Target::Postgres => self.postgres.expect("only who speaks SQL is connected to PostgreSQL"),
+            Target::Postgres(door) => &self.postgres[usize::from(door)],
             Target::Service(it) => &self.services[usize::from(it)],
         }
     }

@@ -9,24 +9,17 @@ use wire::pg::{Channel, Encryption, Status};
 /// Runs scripts, one transaction at a time, over one connection at a time.
 #[derive(Debug)]
 pub(super) struct Client {
-    pub channel: Channel,
+    /// The one it speaks in; where there are two doors, that of the other is parked.
+    pub session: Session,
+    /// Whose session that is: 0 or 1.
+    pub door: u8,
     pub state: State,
-    /// Something for the driver: see the constants of `Todo`.
-    pub todo: u8,
     /// It stands in the list of idle clients, or among those that wait for their turn.
     pub listed: bool,
-    /// The transport is open, or about to be.
-    pub linked: bool,
     /// It was connected, or refused, at least once.
     pub settled: bool,
-    /// Log-ins that failed since the last that did not; sets the pause before the next.
-    pub refusals: u32,
-    /// In which manner to try at once again, where `sslmode` knows two.
-    pub attempt: Option<Encryption>,
-    /// When the log-in under way began.
-    pub connecting_since: Nanos,
-    /// What a FATAL error said before the connection broke.
-    pub last_words: Option<Code>,
+    /// It pauses because it was refused, and for nothing else.
+    pub barred: bool,
     /// The words of the last error, where they will be told.
     pub words: Option<Box<str>>,
 
@@ -34,10 +27,6 @@ pub(super) struct Client {
     pub shell_line: String,
     pub variables: Variables,
     pub rng: Prng,
-    /// By prepared statement: does this connection have it?
-    pub prepared: Box<[bool]>,
-    /// Statements sent with a Parse that is not answered, and the number of the Sync after each.
-    pub parsing: VecDeque<(u16, u16)>,
     /// The key that its next write will have.
     pub sequence: u64,
     /// Transactions begun, and when the last of them was.
@@ -53,6 +42,28 @@ pub(super) struct Client {
     /// Rows of the statement under way, and of the last that ended.
     pub rows: u32,
     pub last_rows: u32,
+}
+
+/// With PostgreSQL, or with what stands before it.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub channel: Channel,
+    /// Something for the driver: see the constants of `todo`.
+    pub todo: u8,
+    /// The transport is open, or about to be.
+    pub linked: bool,
+    /// Log-ins that failed since the last that did not; sets the pause before the next.
+    pub refusals: u32,
+    /// In which manner to try at once again, where `sslmode` knows two.
+    pub attempt: Option<Encryption>,
+    /// When the log-in under way began.
+    pub connecting_since: Nanos,
+    /// What a FATAL error said before the connection broke.
+    pub last_words: Option<Code>,
+    /// By prepared statement: does this connection have it?
+    pub prepared: Box<[bool]>,
+    /// Statements sent with a Parse that is not answered, and the number of the Sync after each.
+    pub parsing: VecDeque<(u16, u16)>,
 }
 
 /// The transaction under way.
@@ -113,12 +124,28 @@ pub(super) enum State {
     Aborted,
 }
 
-/// Bits of `Client::todo`, in the order in which the driver is told.
+/// Bits of `Session::todo`, in the order in which the driver is told.
 pub(super) mod todo {
     pub const TRANSMIT: u8 = 1;
     pub const CLOSE: u8 = 2;
     pub const CONNECT: u8 = 4;
     pub const SHELL: u8 = 8;
+}
+
+impl Session {
+    pub fn new(channel: Channel, statements: usize) -> Session {
+        Session {
+            channel,
+            todo: 0,
+            linked: false,
+            refusals: 0,
+            attempt: None,
+            connecting_since: Nanos::ZERO,
+            last_words: None,
+            prepared: vec![false; statements].into(),
+            parsing: VecDeque::new(),
+        }
+    }
 }
 
 impl Client {

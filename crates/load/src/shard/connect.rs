@@ -1,12 +1,16 @@
 //! How do clients come by their connections?
 
-use super::client::{State, todo};
+use super::client::{Client, State, todo};
 use super::{ConnId, Said, Shard, channel};
 use crate::recorder::Recorder;
 use model::{Code, Nanos, Outcome};
 
-/// The first pause before another attempt, doubled with each up to the second.
-const PAUSE: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(1));
+/// The first pause before another attempt of a client, doubled with each.
+const PAUSE: Nanos = Nanos::from_millis(10);
+/// It grows until the clients of a thread make about a hundred attempts per second together, but stays between these: an outage
+/// is seen to end within a tenth of a second, and many clients do not disturb who is about to end it.
+const PAUSE_EACH: Nanos = Nanos::from_millis(10);
+const PAUSE_MAX: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(1));
 
 /// How often log-ins and transactions are looked over for those that take too long, at least.
 const SWEEP: Nanos = Nanos::from_millis(100);
@@ -45,8 +49,8 @@ impl<R: Recorder> Shard<R> {
             let late = client.tx.is_some_and(|it| now - it.started > answers_within);
             if let Some(w) = self.called(i).filter(|_| late) {
                 self.web_lost(now, w, Code::TIMED_OUT, "timeout expired");
-            } else if late || (logs_in && now - client.connecting_since > logs_in_within) {
-                self.broken(now, ConnId(i), Code::TIMED_OUT, "timeout expired");
+            } else if late || (logs_in && now - client.session.connecting_since > logs_in_within) {
+                self.broken(now, self.conn(i), Code::TIMED_OUT, "timeout expired");
             }
         }
     }
@@ -54,10 +58,10 @@ impl<R: Recorder> Shard<R> {
     pub(super) fn connect(&mut self, now: Nanos, i: u32) {
         let client = &mut self.clients[i as usize];
         client.state = State::Connecting;
-        client.connecting_since = now;
-        client.linked = true;
+        client.session.connecting_since = now;
+        client.session.linked = true;
         self.connecting += 1;
-        self.demand(i, todo::CONNECT);
+        self.demand(self.conn(i), todo::CONNECT);
     }
 
     /// The transport is open.
@@ -65,28 +69,31 @@ impl<R: Recorder> Shard<R> {
         if let Some(w) = self.web_number(conn) {
             return self.web_connected(now, w);
         }
-        let client = &mut self.clients[conn.0 as usize];
-        if client.state != State::Connecting {
+        let i = self.client_of(conn);
+        let Client { session, door, state, .. } = &mut self.clients[i as usize];
+        if *state != State::Connecting {
             return;
         }
-        client.channel = channel(&self.work, &mut self.other);
-        client.prepared.fill(false);
-        client.parsing.clear();
-        client.state = State::LoggingIn;
-        match client.attempt.take() {
-            Some(attempt) => client.channel.open_with(attempt),
-            None => client.channel.open(),
+        *state = State::LoggingIn;
+        session.channel = channel(&self.work, *door, &mut self.other);
+        session.prepared.fill(false);
+        session.parsing.clear();
+        match session.attempt.take() {
+            Some(attempt) => session.channel.open_with(attempt),
+            None => session.channel.open(),
         }
-        self.demand(conn.0, todo::TRANSMIT);
+        self.demand(conn, todo::TRANSMIT);
     }
 
     /// The server accepted the log-in.
     pub(super) fn opened(&mut self, now: Nanos, i: u32) {
         self.connecting -= 1;
         let client = &mut self.clients[i as usize];
-        client.refusals = 0;
-        client.last_words = None;
-        self.recorder.connected(now - client.connecting_since);
+        client.session.refusals = 0;
+        client.session.last_words = None;
+        self.recorder.connected(now - client.session.connecting_since);
+        self.let_in(now);
+        let client = &self.clients[i as usize];
         if client.tx.is_some() {
             self.run(now, i);
         } else {
@@ -108,24 +115,30 @@ impl<R: Recorder> Shard<R> {
         if let Some(w) = self.web_number(conn) {
             return self.web_broken(now, w, code, words);
         }
-        let i = conn.0;
+        let Some(i) = self.speaker(conn) else { return self.unlink(conn) };
+        let two_doors = self.has_two_doors();
         let client = &mut self.clients[i as usize];
-        if client.is_over() || !client.linked {
+        if client.is_over() || !client.session.linked {
             return;
         }
-        let said = client.words.take();
-        let code = client.last_words.take().unwrap_or(code);
         let logging_in = matches!(client.state, State::Connecting | State::LoggingIn);
-        let attempt = if client.state == State::LoggingIn { client.channel.second_attempt() } else { None };
-        self.unlink(i);
+        if two_doors && client.tx.is_none() && !logging_in {
+            // It opens it again when it needs it.
+            return self.unlink(conn);
+        }
+        let said = client.words.take();
+        let code = client.session.last_words.take().unwrap_or(code);
+        let logged_in = client.state != State::LoggingIn;
+        let attempt = if logged_in { None } else { client.session.channel.second_attempt() };
+        self.unlink(conn);
         self.hang_up_webs(i, false);
         if logging_in {
             self.connecting -= 1;
             if attempt.is_some() {
-                self.clients[i as usize].attempt = attempt;
+                self.clients[i as usize].session.attempt = attempt;
                 return self.connect(now, i);
             }
-            self.recorder.refused(code);
+            self.turned_away(code);
             let client = self.id(i);
             self.say_once(code, |_| Said::Refused {
                 client,
@@ -135,7 +148,7 @@ impl<R: Recorder> Shard<R> {
             self.settle(i);
         }
         let client = &mut self.clients[i as usize];
-        client.refusals += 1;
+        client.session.refusals += 1;
         client.state = State::Offline;
         if let Some(tx) = &mut client.tx {
             // In a pipeline, what follows a failure may have been done all the same.
@@ -153,50 +166,48 @@ impl<R: Recorder> Shard<R> {
         if self.clients[i as usize].leaving {
             return self.depart(i);
         }
-        let pause = self.pause(i);
-        let client = &mut self.clients[i as usize];
-        if self.work.plan.reconnect {
+        if self.work.plan.reconnect || two_doors {
             // It connects for its next transaction. In a closed model a server that is down is not to be asked without a
             // pause; in an open one arrivals are the pause.
-            client.state = State::Thinking;
+            self.clients[i as usize].state = State::Thinking;
             if !self.closed {
                 return self.become_idle(now, i);
             }
         }
+        self.stay_away(now, i);
+    }
+
+    /// Client `i` was refused: it pauses before it tries again.
+    pub(super) fn stay_away(&mut self, now: Nanos, i: u32) {
+        let doublings = (self.clients[i as usize].session.refusals - 1).min(10);
+        let most = PAUSE_EACH.0.saturating_mul(self.clients.len() as u64);
+        let most = most.clamp(PAUSE_MAX.0.0, PAUSE_MAX.1.0);
+        let pause = PAUSE.0.saturating_mul(1 << doublings).min(most);
+        // Half of it by chance, so that many clients do not come back at once.
+        let pause = Nanos(pause / 2 + self.other.u64() % (pause / 2 + 1));
+        self.clients[i as usize].barred = true;
         self.wake_at(now + pause, i);
     }
 
-    /// Before the next attempt of a client that was refused.
-    pub(super) fn pause(&mut self, i: u32) -> Nanos {
-        let doublings = (self.clients[i as usize].refusals - 1).min(10);
-        let pause = PAUSE.0.0.saturating_mul(1 << doublings).min(PAUSE.1.0);
-        // Half of it by chance, so that many clients do not come back at once.
-        Nanos(pause / 2 + self.other.u64() % (pause / 2 + 1))
+    /// Somebody was let in. Who was refused before, as if nobody listened, need not pause any longer.
+    pub(super) fn let_in(&mut self, now: Nanos) {
+        if !std::mem::take(&mut self.shut) {
+            return;
+        }
+        for i in 0..self.clients.len() as u32 {
+            if self.clients[i as usize].barred {
+                self.wake_at(now, i);
+            }
+        }
     }
 
-    /// Forgets the connection and has the driver close it.
-    fn unlink(&mut self, i: u32) {
-        let client = &mut self.clients[i as usize];
-        client.linked = false;
-        client.todo &= !(todo::TRANSMIT | todo::CONNECT);
-        self.demand(i, todo::CLOSE);
-    }
-
-    /// Ends the session in the orderly way, and closes the connections to services.
+    /// Ends the sessions in the orderly way, and closes the connections to services.
     pub(super) fn hang_up(&mut self, i: u32) {
         self.hang_up_webs(i, true);
-        let client = &mut self.clients[i as usize];
-        if client.linked {
-            let logging_in = matches!(client.state, State::Connecting | State::LoggingIn);
-            self.connecting -= u32::from(logging_in);
-            client.linked = false;
-            client.todo &= !todo::CONNECT;
-            if !logging_in {
-                client.channel.request(|out| out.extend_from_slice(&wire::pg::terminate()));
-                self.demand(i, todo::TRANSMIT);
-            }
-            self.demand(i, todo::CLOSE);
-        }
+        let client = &self.clients[i as usize];
+        let logging_in = matches!(client.state, State::Connecting | State::LoggingIn);
+        self.connecting -= u32::from(logging_in && client.session.linked);
+        self.hang_up_sessions(i, logging_in);
     }
 
     /// Client `i` has been connected or refused once.

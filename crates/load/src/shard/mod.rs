@@ -5,6 +5,7 @@
 
 mod client;
 mod connect;
+mod door;
 mod follow;
 mod reply;
 mod run;
@@ -17,7 +18,7 @@ use crate::recorder::Recorder;
 use crate::schedule::Streams;
 use crate::script::{Finder, Kind, Variables};
 use crate::workload::{Initial, Postgres, Workload};
-use client::{Client, State, todo};
+use client::{Client, Session, State, todo};
 use model::{ClientId, Code, Nanos, Outcome, Record, ScriptId};
 use run::Cause;
 pub use said::{Abort, Said};
@@ -28,8 +29,8 @@ use users::Crowd;
 use web::Web;
 use wire::pg::{Channel, Login, Transport};
 
-/// A connection of this shard: first each client's session with PostgreSQL, in the order of the clients, then each
-/// client's connections to the HTTP services.
+/// A connection of this shard: first each client's session with PostgreSQL, in the order of the clients; where there are two
+/// doors to it, the same of the second; then each client's connections to the HTTP services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId(pub u32);
 
@@ -70,6 +71,8 @@ pub struct Shard<R> {
     work: Arc<Workload>,
     pub recorder: R,
     clients: Vec<Client>,
+    /// By client, where PostgreSQL has two doors: the session that it does not speak in.
+    parked: Vec<Session>,
     /// By client, then service.
     webs: Vec<Web>,
     /// Number of the first client among those of all threads.
@@ -99,6 +102,8 @@ pub struct Shard<R> {
     waiting: VecDeque<u32>,
     connecting: u32,
     connecting_max: u32,
+    /// Somebody was refused as if nobody listened, and nobody was let in since.
+    shut: bool,
     /// When log-ins and transactions are next looked over for those that take too long.
     sweep: Nanos,
     /// The shortest time after which something under way is given up.
@@ -134,7 +139,11 @@ impl<R: Recorder> Shard<R> {
         let clients: Vec<Client> = (0..count).map(|i| client(&work, first + i, &mut other)).collect();
         let webs: Vec<Web> =
             (0..count).flat_map(|i| work.services.iter().map(move |it| Web::of(i, it))).collect();
-        let connections = clients.len() + webs.len();
+        let parked: Vec<Session> = match work.replicas {
+            Some(_) => (0..count).map(|_| session(&work, 1, &mut other)).collect(),
+            None => Vec::new(),
+        };
+        let connections = clients.len() + parked.len() + webs.len();
         let share = |all: u32| all.div_ceil(u32::from(plan.threads));
         let backlog_max = share(plan.backlog_max) as usize;
         let queue = || VecDeque::with_capacity(count as usize);
@@ -149,6 +158,7 @@ impl<R: Recorder> Shard<R> {
             todo: VecDeque::with_capacity(2 * connections + 8),
             said: VecDeque::with_capacity(16),
             told: Vec::with_capacity(32),
+            shut: false,
             finders: work.finders(),
             offline: queue(),
             waiting: VecDeque::with_capacity(webs.len()),
@@ -172,6 +182,7 @@ impl<R: Recorder> Shard<R> {
             arrivals,
             crowd,
             clients,
+            parked,
             webs,
             recorder,
             work,
@@ -195,16 +206,17 @@ impl<R: Recorder> Shard<R> {
         self.unsettled == 0
     }
 
-    /// Connections that can be open at the same time: for each client a session and one to each service.
+    /// Connections that can be open at the same time: for each client a session by each door and one to each service.
     pub fn connections(&self) -> u32 {
-        (self.clients.len() + self.webs.len()) as u32
+        (self.clients.len() + self.parked.len() + self.webs.len()) as u32
     }
 
     /// Clients with an open session, or that need none; where nobody is there from the beginning, all who will come.
     pub fn connected_clients(&self) -> u32 {
         let needed = self.work.postgres.is_some();
         let is_ready = |state| state == State::Idle || (state == State::Absent && self.crowd.comes_later);
-        let counts = |it: &&Client| is_ready(it.state) && (it.linked || !needed || it.state == State::Absent);
+        let counts =
+            |it: &&Client| is_ready(it.state) && (it.session.linked || !needed || it.state == State::Absent);
         self.clients.iter().filter(counts).count() as u32
     }
 
@@ -273,8 +285,9 @@ impl<R: Recorder> Shard<R> {
         if let Some(said) = self.said.pop_front() {
             return Action::Say(said);
         }
-        while let Some(&i) = self.todo.front() {
-            if let Some(w) = self.web_number(ConnId(i)) {
+        while let Some(&number) = self.todo.front() {
+            let conn = ConnId(number);
+            if let Some(w) = self.web_number(conn) {
                 let web = &mut self.webs[w];
                 let what = web.todo & web.todo.wrapping_neg();
                 web.todo &= !what;
@@ -283,31 +296,33 @@ impl<R: Recorder> Shard<R> {
                 }
                 match what {
                     todo::TRANSMIT => {
-                        return Action::Transmit(ConnId(i), self.webs[w].channel.outgoing());
+                        return Action::Transmit(conn, self.webs[w].channel.outgoing());
                     }
-                    todo::CLOSE => return Action::Close(ConnId(i)),
-                    todo::CONNECT => return Action::Connect(ConnId(i)),
+                    todo::CLOSE => return Action::Close(conn),
+                    todo::CONNECT => return Action::Connect(conn),
                     _ => continue,
                 }
             }
-            let client = &mut self.clients[i as usize];
-            let what = client.todo & client.todo.wrapping_neg();
-            client.todo &= !what;
-            if client.todo == 0 {
+            let session = self.session(conn);
+            let what = session.todo & session.todo.wrapping_neg();
+            session.todo &= !what;
+            if session.todo == 0 {
                 self.todo.pop_front();
             }
             match what {
                 todo::TRANSMIT => {
-                    return Action::Transmit(ConnId(i), self.clients[i as usize].channel.outgoing());
+                    return Action::Transmit(conn, self.session(conn).channel.outgoing());
                 }
-                todo::CLOSE => return Action::Close(ConnId(i)),
-                todo::CONNECT => return Action::Connect(ConnId(i)),
+                todo::CLOSE => return Action::Close(conn),
+                todo::CONNECT => return Action::Connect(conn),
                 todo::SHELL => {
+                    let i = self.client_of(conn);
+                    let client = &mut self.clients[i as usize];
                     let line = std::mem::take(&mut client.shell_line);
                     let kind =
                         client.tx.map(|it| &self.work.script(it.script).commands[it.command as usize].kind);
                     let keep = matches!(kind, Some(Kind::SetShell { .. }));
-                    return Action::Shell { conn: ConnId(i), line, keep };
+                    return Action::Shell { conn, line, keep };
                 }
                 _ => {}
             }
@@ -323,7 +338,7 @@ impl<R: Recorder> Shard<R> {
             web.left |= n > 0;
             return web.channel.sent(n);
         }
-        self.clients[conn.0 as usize].channel.sent(n);
+        self.session(conn).channel.sent(n);
     }
 
     /// The transport can take bytes again.
@@ -332,8 +347,8 @@ impl<R: Recorder> Shard<R> {
             if !self.webs[w].channel.outgoing().is_empty() {
                 self.demand_web(w, todo::TRANSMIT);
             }
-        } else if !self.clients[conn.0 as usize].channel.outgoing().is_empty() {
-            self.demand(conn.0, todo::TRANSMIT);
+        } else if !self.session(conn).channel.outgoing().is_empty() {
+            self.demand(conn, todo::TRANSMIT);
         }
     }
 
@@ -506,9 +521,11 @@ impl<R: Recorder> Shard<R> {
 
     /// A moment that client `i` waited for has come.
     fn alarm(&mut self, now: Nanos, i: u32) {
-        if now < self.clients[i as usize].wakes {
+        let client = &mut self.clients[i as usize];
+        if now < client.wakes {
             return;
         }
+        client.barred = false;
         match self.clients[i as usize].state {
             State::Offline => self.offline.push_back(i),
             State::Thinking => self.become_idle(now, i),
@@ -525,12 +542,15 @@ impl<R: Recorder> Shard<R> {
         self.timers.push(Reverse((at, i)));
     }
 
-    fn demand(&mut self, i: u32, what: u8) {
-        let client = &mut self.clients[i as usize];
-        if client.todo == 0 {
-            self.todo.push_back(i);
+    /// Of a session.
+    #[inline]
+    fn demand(&mut self, conn: ConnId, what: u8) {
+        let session = self.session(conn);
+        let first = session.todo == 0;
+        session.todo |= what;
+        if first {
+            self.todo.push_back(conn.0);
         }
-        client.todo |= what;
     }
 
     /// Clients have a session with PostgreSQL from one transaction to the next.
@@ -557,22 +577,16 @@ fn client(work: &Workload, number: u32, other: &mut Prng) -> Client {
         }
     }
     Client {
-        channel: channel(work, other),
+        session: session(work, 0, other),
+        door: 0,
         state: State::Offline,
-        todo: 0,
         listed: false,
-        linked: false,
         settled: false,
-        refusals: 0,
-        attempt: None,
-        connecting_since: Nanos::ZERO,
-        last_words: None,
+        barred: false,
         words: None,
         shell_line: String::new(),
         variables,
         rng: plan.seeds.clients[number as usize],
-        prepared: vec![false; work.statements].into(),
-        parsing: VecDeque::new(),
         sequence: 0,
         begun: 0,
         began: Nanos::ZERO,
@@ -585,12 +599,18 @@ fn client(work: &Workload, number: u32, other: &mut Prng) -> Client {
     }
 }
 
-fn channel(work: &Workload, other: &mut Prng) -> Channel {
+fn session(work: &Workload, door: u8, other: &mut Prng) -> Session {
+    Session::new(channel(work, door, other), work.statements)
+}
+
+/// Of a session by this door.
+fn channel(work: &Workload, door: u8, other: &mut Prng) -> Channel {
     let mut nonce = [0; 18];
     for part in nonce.chunks_mut(8) {
         part.copy_from_slice(&other.u64().to_ne_bytes()[..part.len()]);
     }
-    let Postgres { login, transport } = work.postgres.clone().unwrap_or_else(nobody);
+    let postgres = if door == 0 { &work.postgres } else { &work.replicas };
+    let Postgres { login, transport } = postgres.clone().unwrap_or_else(nobody);
     Channel::new(login, transport, nonce)
 }
 

@@ -14,15 +14,16 @@ impl<R: Recorder> Shard<R> {
         if let Some(w) = self.web_number(conn) {
             return self.web_receive(now, w, bytes);
         }
-        let i = conn.0;
         let mut input = bytes;
         loop {
+            // After an answer its client may speak elsewhere.
+            let Some(i) = self.speaker(conn) else { return self.receive_parked(conn, input) };
             let client = &mut self.clients[i as usize];
-            if !client.linked {
+            if !client.session.linked {
                 return;
             }
-            let Client { channel, variables, columns, tx, .. } = client;
-            match channel.receive(&mut input) {
+            let Client { session, variables, columns, tx, .. } = client;
+            match session.channel.receive(&mut input) {
                 Ok(Event::Ready(reply)) => self.ready(now, i, &reply),
                 Ok(Event::More) => break,
                 Ok(Event::Opened) => self.opened(now, i),
@@ -51,7 +52,7 @@ impl<R: Recorder> Shard<R> {
                     let told = self.told.contains(&code) && !self.work.plan.verbose;
                     let words = (!told || is_hopeless(code)).then(|| words(&notice));
                     if notice.is_fatal() || client.state == State::LoggingIn {
-                        client.last_words = Some(code);
+                        client.session.last_words = Some(code);
                     }
                     client.words = words;
                 }
@@ -62,9 +63,9 @@ impl<R: Recorder> Shard<R> {
                 }
             }
         }
-        let client = &self.clients[i as usize];
-        if client.linked && !client.channel.outgoing().is_empty() {
-            self.demand(i, todo::TRANSMIT);
+        let session = self.session(conn);
+        if session.linked && !session.channel.outgoing().is_empty() {
+            self.demand(conn, todo::TRANSMIT);
         }
     }
 
@@ -79,10 +80,10 @@ impl<R: Recorder> Shard<R> {
         if client.state == State::RollingBack {
             return match reply.error {
                 None => self.failure_over(now, i),
-                Some(code) => self.broken(now, ConnId(i), code, "ROLLBACK failed"),
+                Some(code) => self.broken(now, self.conn(i), code, "ROLLBACK failed"),
             };
         }
-        if !client.parsing.is_empty() {
+        if !client.session.parsing.is_empty() {
             client.parsed(reply.parsed);
         }
         let tx = client.tx.as_mut().expect("looked at above");
@@ -135,8 +136,8 @@ impl<R: Recorder> Shard<R> {
         }
         let client = &mut self.clients[i as usize];
         client.state = State::RollingBack;
-        client.channel.request(|out| self.work.rollback.render(out, |_, _| false));
-        self.demand(i, todo::TRANSMIT);
+        client.session.channel.request(|out| self.work.rollback.render(out, |_, _| false));
+        self.demand(self.conn(i), todo::TRANSMIT);
     }
 
     /// The failed transaction is rolled back: once more from its beginning, or on to the next.
@@ -155,6 +156,8 @@ impl<R: Recorder> Shard<R> {
             if let (Some(draw), Some(n)) = (&self.work.script(tx.script).draw, tx.row) {
                 self.work.fill(draw, n, &mut client.variables);
             }
+            let script = tx.script;
+            self.set_key(i, script);
             return self.run(now, i);
         }
         let outcome = if unknown { Outcome::Unknown(code) } else { Outcome::Failed(code) };
@@ -189,12 +192,12 @@ impl Client {
     fn parsed(&mut self, parsed: u16) {
         let segment = self.tx.map_or(0, |it| it.answered);
         let mut seen = 0;
-        while let Some(&(statement, of)) = self.parsing.front() {
+        while let Some(&(statement, of)) = self.session.parsing.front() {
             if of > segment {
                 break;
             }
-            self.parsing.pop_front();
-            self.prepared[statement as usize] = seen < parsed;
+            self.session.parsing.pop_front();
+            self.session.prepared[statement as usize] = seen < parsed;
             seen += 1;
         }
     }

@@ -43,6 +43,8 @@ impl<R: Recorder> Shard<R> {
             Cause::Waited => self.recorder.backlog_wait(now - intended),
             Cause::Ready => {}
         }
+        let logs_in = self.approach(i, script);
+        let client = &mut self.clients[i as usize];
         client.begun += 1;
         client.began = now;
         self.recorder.begun();
@@ -65,22 +67,29 @@ impl<R: Recorder> Shard<R> {
             status: Status::Idle,
             rng: client.rng,
         });
-        if let Some(keyed) = self.work.keyed(script) {
+        if self.work.write_of(script).is_some() {
             let sequence = client.sequence;
             client.sequence += 1;
-            client.variables.set(keyed.sequence, Value::Int(sequence as i64));
-            if let Some(slot) = keyed.server {
-                client.variables.set_text(slot, b"");
-            }
+            self.set_key(i, script);
             self.recorder.reserve(ClientId(self.first + i), sequence);
         }
-        let logs_in = self.work.plan.reconnect && self.work.postgres.is_some();
         if logs_in {
             self.connect(now, i);
         } else {
             self.run(now, i);
         }
         true
+    }
+
+    /// Where the script's transactions are writes with a key: tells its variables which it is, and that nobody has answered.
+    pub(super) fn set_key(&mut self, i: u32, script: u16) {
+        let Some(write) = self.work.write_of(script) else { return };
+        let client = &mut self.clients[i as usize];
+        let key = Key { session: self.first + i, sequence: client.sequence - 1 };
+        self.work.write_token(key, write, client.variables.begin_text(write.keyed.token));
+        if let Some(slot) = write.keyed.server {
+            client.variables.set_text(slot, b"");
+        }
     }
 
     /// A feed has no row left.
@@ -172,7 +181,7 @@ impl<R: Recorder> Shard<R> {
                         Err(why) => return self.abort(now, i, Abort::Shell(why)),
                     }
                     client.state = State::Shelling;
-                    return self.demand(i, todo::SHELL);
+                    return self.demand(self.conn(i), todo::SHELL);
                 }
                 Kind::StartPipeline if tx.piped => return self.abort(now, i, Abort::Pipeline),
                 Kind::StartPipeline => tx.piped = true,
@@ -180,18 +189,18 @@ impl<R: Recorder> Shard<R> {
                     return self.abort(now, i, Abort::Pipeline);
                 }
                 Kind::SyncPipeline => {
-                    client.channel.request(|out| work.sync.render(out, |_, _| false));
+                    client.session.channel.request(|out| work.sync.render(out, |_, _| false));
                     tx.awaited += 1;
                     tx.spoke = true;
-                    self.demand(i, todo::TRANSMIT);
+                    self.demand(self.conn(i), todo::TRANSMIT);
                 }
                 Kind::EndPipeline => {
-                    client.channel.request(|out| work.sync.render(out, |_, _| false));
+                    client.session.channel.request(|out| work.sync.render(out, |_, _| false));
                     tx.awaited += 1;
                     tx.spoke = true;
                     tx.piped = false;
                     client.state = State::Asking;
-                    return self.demand(i, todo::TRANSMIT);
+                    return self.demand(self.conn(i), todo::TRANSMIT);
                 }
             }
             let tx = self.clients[i as usize].tx.as_mut().expect("still running");
@@ -205,7 +214,7 @@ impl<R: Recorder> Shard<R> {
         let client = &mut self.clients[i as usize];
         let tx = client.tx.as_mut().expect("a running client has a transaction");
         let request = self.work.request(tx.script, tx.command);
-        let prepared = request.statement.is_some_and(|it| client.prepared[it]);
+        let prepared = request.statement.is_some_and(|it| client.session.prepared[it]);
         let (variables, piped) = (&client.variables, tx.piped);
         let write = |arg: u16, out: &mut Vec<u8>| match variables.write(request.args[arg as usize], out) {
             Written::Value | Written::Null => true,
@@ -216,24 +225,24 @@ impl<R: Recorder> Shard<R> {
                 false
             }
         };
-        client.channel.request(|out| request.template(prepared, piped).render(out, write));
+        client.session.channel.request(|out| request.template(prepared, piped).render(out, write));
         tx.spoke = true;
         if let Some(statement) = request.statement.filter(|_| !prepared) {
-            client.prepared[statement] = true;
-            client.parsing.push_back((statement as u16, tx.answered + tx.awaited));
+            client.session.prepared[statement] = true;
+            client.session.parsing.push_back((statement as u16, tx.answered + tx.awaited));
         }
         if piped {
             tx.command += 1;
             return false;
         }
         if request.keep.is_some() {
-            client.channel.watch(true);
+            client.session.channel.watch(true);
             client.columns.clear();
             (client.rows, client.last_rows) = (0, 0);
         }
         tx.awaited = 1;
         client.state = State::Asking;
-        self.demand(i, todo::TRANSMIT);
+        self.demand(self.conn(i), todo::TRANSMIT);
         true
     }
 
@@ -279,10 +288,9 @@ impl<R: Recorder> Shard<R> {
                 self.wake_at(now + think, i);
             }
             // A server that is down is not to be asked without a pause; in an open model arrivals are the pause.
-            true if client.refusals > 0 => {
+            true if client.session.refusals > 0 => {
                 client.state = State::Thinking;
-                let pause = self.pause(i);
-                self.wake_at(now + pause, i);
+                self.stay_away(now, i);
             }
             // A script that asks nothing would otherwise never let another client have its turn.
             _ if !spoke || self.work.plan.reconnect => {
@@ -300,7 +308,7 @@ impl<R: Recorder> Shard<R> {
         if let Some(tx) = self.clients[i as usize].tx.take() {
             let script = ScriptId(tx.script);
             let Transaction { intended, started, tries, .. } = tx;
-            if let Some(keyed) = self.work.keyed(tx.script).copied() {
+            if let Some(keyed) = self.work.write_of(tx.script).map(|it| it.keyed) {
                 self.write_ended(now, i, &tx, outcome, keyed);
             }
             self.recorder.record(&Record {
@@ -337,7 +345,7 @@ impl<R: Recorder> Shard<R> {
 
     /// The command of `Action::Shell` ended: with its output, or with what went wrong.
     pub fn shell_done(&mut self, now: Nanos, conn: ConnId, output: Result<&[u8], String>) {
-        let i = conn.0;
+        let i = self.client_of(conn);
         let work = Arc::clone(&self.work);
         let client = &mut self.clients[i as usize];
         let (State::Shelling, Some(tx)) = (client.state, client.tx) else { return };

@@ -104,7 +104,8 @@ impl<R: Recorder> Shard<R> {
         self.forget_cookies(i);
         let client = &mut self.clients[i as usize];
         client.state = State::Absent;
-        client.refusals = 0;
+        client.session.refusals = 0;
+        client.barred = false;
     }
 
     /// Client `i` of the closed model is ready: it begins, or waits for its pace or its turn.

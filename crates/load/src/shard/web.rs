@@ -8,7 +8,6 @@ use super::{ConnId, Said, Shard, follow};
 use crate::recorder::Recorder;
 use crate::script::{Capture, Finder, From, Value, Variables};
 use crate::service::{self, Hop, Request};
-use crate::workload::Target;
 use model::{Code, Nanos};
 use wire::http::{self, Channel, Event, Jar, Method, Reader, Response};
 
@@ -72,22 +71,14 @@ impl Web {
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Whom a connection leads to.
-    pub fn target(&self, conn: ConnId) -> Target {
-        match self.web_number(conn) {
-            None => Target::Postgres,
-            Some(w) => Target::Service((w % self.work.services.len()) as u16),
-        }
-    }
-
     /// Index among `webs` of a connection; `None` for a client's session with PostgreSQL. Those come first.
     #[inline]
     pub(super) fn web_number(&self, conn: ConnId) -> Option<usize> {
-        (conn.0 as usize).checked_sub(self.clients.len())
+        (conn.0 as usize).checked_sub(self.sessions())
     }
 
     fn web_id(&self, w: usize) -> ConnId {
-        ConnId((self.clients.len() + w) as u32)
+        ConnId((self.sessions() + w) as u32)
     }
 
     fn service(&self, w: usize) -> &crate::Service {
@@ -212,8 +203,9 @@ impl<R: Recorder> Shard<R> {
         self.connecting -= 1;
         let web = &mut self.webs[w];
         (web.state, web.served) = (Standing::Open, false);
-        self.clients[web.client as usize].refusals = 0;
+        self.clients[web.client as usize].session.refusals = 0;
         self.recorder.connected(now - web.since);
+        self.let_in(now);
         if self.called(self.webs[w].client) == Some(w) {
             self.send(now, w);
         }
@@ -263,7 +255,11 @@ impl<R: Recorder> Shard<R> {
         }
         let met_the_end = web.state == Standing::Open && web.served && !web.channel.reader().has_begun();
         let called = self.called(web.client) == Some(w);
-        if called && met_the_end && !web.again && (web.method.is_idempotent() || !web.left) {
+        let tx = self.clients[web.client as usize].tx.as_ref();
+        // Of a write with a key it is known how often it was attempted.
+        let counts = tx.is_some_and(|it| self.work.write_of(it.script).is_some());
+        let repeatable = web.method.is_idempotent() && !counts;
+        if called && met_the_end && !web.again && (repeatable || !web.left) {
             self.hang_up_web(w);
             (self.webs[w].again, self.webs[w].left) = (true, false);
             return self.dial(now, w);
@@ -277,8 +273,8 @@ impl<R: Recorder> Shard<R> {
         let (i, refused, left) = (web.client, web.state.is_opening(), web.left);
         self.hang_up_web(w);
         if refused {
-            self.clients[i as usize].refusals += 1;
-            self.recorder.refused(code);
+            self.clients[i as usize].session.refusals += 1;
+            self.turned_away(code);
         }
         if self.called(i) != Some(w) {
             return;

@@ -29,6 +29,8 @@ pub struct World {
     pub freezes: Vec<(Nanos, Nanos)>,
     /// Moments at which every connection breaks.
     pub breaks: Vec<Nanos>,
+    /// Stretches in which nobody listens at one of PostgreSQL's doors.
+    pub outages: Vec<Outage>,
     /// Further connections are refused with 53300.
     pub max_connections: u32,
     /// Every n-th request fails with this SQLSTATE.
@@ -37,6 +39,14 @@ pub struct World {
     pub piece: usize,
     /// How HTTP services answer; they share the servers with PostgreSQL.
     pub web: Web,
+}
+
+/// Connections by a door break, and further ones are refused until somebody listens there again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    pub door: u16,
+    pub from: Nanos,
+    pub to: Nanos,
 }
 
 /// How long a request is served.
@@ -56,6 +66,7 @@ impl Default for World {
             delay: Nanos::ZERO,
             freezes: Vec::new(),
             breaks: Vec::new(),
+            outages: Vec::new(),
             max_connections: u32::MAX,
             failing: None,
             piece: usize::MAX,
@@ -162,6 +173,8 @@ enum What {
     /// The server closes a connection on which it has answered so many requests, and none since.
     Idle(Link, u64),
     Break,
+    /// The same for those by this door.
+    Shut(u16),
 }
 
 impl<'a, R: Recorder> Run<'a, R> {
@@ -181,6 +194,9 @@ impl<'a, R: Recorder> Run<'a, R> {
         };
         for &at in &world.breaks {
             run.plan(at, What::Break);
+        }
+        for it in &world.outages {
+            run.plan(it.from, What::Shut(it.door));
         }
         run
     }
@@ -214,12 +230,17 @@ impl<'a, R: Recorder> Run<'a, R> {
                     self.generation += 1;
                     let link = Link { shard: k, conn: conn.0, generation: self.generation };
                     let welcome = (self.backends.len() as u32) < self.world.max_connections;
-                    let side = match self.shards[k].target(conn) {
-                        Target::Postgres => Side::Postgres(Backend::new(welcome)),
+                    let target = self.shards[k].target(conn);
+                    let side = match target {
+                        Target::Postgres(_) => Side::Postgres(Backend::new(welcome)),
                         Target::Service(_) => Side::Web(web::Side::default()),
                     };
                     self.backends.insert(link, side);
-                    match self.world.web.refuses && matches!(self.backends[&link], Side::Web(_)) {
+                    let refuses = match target {
+                        Target::Postgres(door) => self.is_shut(door),
+                        Target::Service(_) => self.world.web.refuses,
+                    };
+                    match refuses {
                         true => self.soon(What::Refused(link)),
                         false => self.soon(What::Connected(link)),
                     }
@@ -292,8 +313,18 @@ impl<'a, R: Recorder> Run<'a, R> {
                 let links: Vec<Link> = self.backends.keys().copied().collect();
                 links.into_iter().for_each(|it| self.break_link(it));
             }
+            What::Shut(door) => {
+                let is_its =
+                    |it: &&Link| self.shards[it.shard].target(ConnId(it.conn)) == Target::Postgres(door);
+                let links: Vec<Link> = self.backends.keys().filter(is_its).copied().collect();
+                links.into_iter().for_each(|it| self.break_link(it));
+            }
             What::Connected(_) | What::ToClient(..) => {}
         }
+    }
+
+    fn is_shut(&self, door: u16) -> bool {
+        self.world.outages.iter().any(|it| it.door == door && (it.from..it.to).contains(&self.now))
     }
 
     fn break_link(&mut self, link: Link) {

@@ -114,7 +114,7 @@ pub fn prepare_for(
     let (services, addresses) = asked.services.into_iter().unzip();
     let ready = measure::Ready {
         work: Arc::new(Workload::of(plan, postgres, services)),
-        postgres: address,
+        postgres: address.into_iter().collect(),
         services: addresses,
         driver,
         spin: options.spin,

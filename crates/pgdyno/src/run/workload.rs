@@ -104,7 +104,14 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
         setup.feeds.iter().zip(asked.feeds).map(|(it, rows)| Feed::new(rows.clone(), order(it.order, seed)));
     let work = Arc::new(Workload::of(plan, postgres, services).with_feeds(feeds.collect()));
     Ok(Loaded {
-        ready: Ready { work, postgres: address, services: addresses, driver, spin: SPIN, log: false },
+        ready: Ready {
+            work,
+            postgres: address.into_iter().collect(),
+            services: addresses,
+            driver,
+            spin: SPIN,
+            log: false,
+        },
         plan: described,
     })
 }

@@ -1,0 +1,129 @@
+//! A server that dies, and another that answers at its address seconds later: who notices what, and how soon?
+
+use load::random::Seeds;
+use load::script::{Mode, Source, parse};
+use load::sim::{Outage, Service, World, drive};
+use load::{Plan, Recorder, Seeding, Shard, Workload};
+use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
+use std::sync::Arc;
+use wire::pg::{Login, Transport};
+
+const FROM: Nanos = Nanos::from_secs(2);
+const TO: Nanos = Nanos::from_secs(9);
+const ENDS: Nanos = Nanos::from_secs(12);
+
+/// What an outage may look longer than it is.
+const LATE: Nanos = Nanos::from_millis(150);
+
+#[derive(Default)]
+struct All {
+    records: Vec<Record>,
+    refused: Vec<Code>,
+}
+
+impl Recorder for All {
+    fn record(&mut self, it: &Record) {
+        self.records.push(*it);
+    }
+
+    fn refused(&mut self, code: Code) {
+        self.refused.push(code);
+    }
+}
+
+fn run(clients: u32, reconnect: bool, schedule: Schedule) -> All {
+    let source = Source { name: "test", text: "SELECT 1;\n", weight: 1 };
+    let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is right");
+    let mut seeds = Seeds::new(7);
+    let plan = Plan {
+        program,
+        mode: Mode::Prepared,
+        schedule,
+        duration: Some(ENDS),
+        transactions: None,
+        clients,
+        threads: 1,
+        max_tries: 1,
+        latency_limit: None,
+        backlog_max: 1_000_000,
+        drain: Nanos::from_secs(10),
+        reconnect,
+        connecting_max: 64,
+        connect_timeout: Nanos::from_secs(10),
+        timeout: None,
+        verbose: false,
+        statements: false,
+        seeds: Seeding {
+            clients: (0..clients).map(|_| seeds.client()).collect(),
+            choices: vec![seeds.thread().choose],
+            arrivals: 7,
+            other: 7,
+            variables: Vec::new(),
+        },
+    };
+    let world = World {
+        servers: 1000,
+        service: Service::Constant(Nanos::from_millis(5)),
+        delay: Nanos::from_micros(50),
+        outages: vec![Outage { door: 0, from: FROM, to: TO }],
+        ..World::default()
+    };
+    let work = Arc::new(Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix));
+    drive(vec![Shard::new(work, 0, All::default())], &world).pop().expect("one went in").recorder
+}
+
+/// When each client was first answered after the outage.
+fn back(all: &All, clients: u32) -> Vec<Option<Nanos>> {
+    let first = |client: u32| {
+        let its = all.records.iter().filter(|it| it.client.0 == client && it.outcome == Outcome::Ok);
+        its.map(|it| it.finished).filter(|it| *it > TO).min()
+    };
+    (0..clients).map(first).collect()
+}
+
+/// Whoever had asked does not know; nobody asks in vain; and all are back at once.
+#[test]
+fn a_closed_model_is_back_at_once() {
+    for clients in [1, 2, 10, 70, 1000] {
+        let all = run(clients, false, Schedule::Closed { think: Nanos::ZERO });
+        let of = |wanted: Outcome| all.records.iter().filter(|it| it.outcome == wanted).count();
+        assert_eq!(of(Outcome::Unknown(Code::RESET)), clients as usize, "each was waiting for an answer");
+        assert_eq!(of(Outcome::Ok) + clients as usize, all.records.len());
+        for (client, at) in back(&all, clients).into_iter().enumerate() {
+            let at = at.expect("every client comes back");
+            assert!(at <= TO + LATE, "client {client} of {clients} after {:?}", at - TO);
+        }
+        // Whoever is about to listen again is not overrun.
+        let each_second = all.refused.len() as u64 / 7;
+        assert!((10..=2500).contains(&each_second), "{clients} clients try {each_second} times per second");
+    }
+}
+
+/// Arrivals wait for it, and nothing is forgotten.
+#[test]
+fn an_open_model_is_back_at_once() {
+    let lasting = Nanos::from_secs(12);
+    let curve = Curve::Ramp { from: PerSecond(500.0), to: PerSecond(500.0), lasting };
+    let all = run(20, false, Schedule::Open { curve, spacing: Spacing::Even });
+    assert_eq!(all.records.len(), 6_000);
+    let unknown = all.records.iter().filter(|it| matches!(it.outcome, Outcome::Unknown(_))).count();
+    let ok = all.records.iter().filter(|it| it.outcome == Outcome::Ok);
+    assert!((1..=20).contains(&unknown), "{unknown} unknown");
+    assert_eq!(ok.clone().count() + unknown, 6_000);
+    let first = ok.map(|it| it.finished).filter(|it| *it > TO).min().expect("it goes on");
+    assert!(first <= TO + LATE, "{:?}", first - TO);
+}
+
+/// Whoever connects for each transaction is refused without having asked anything: that has no effect for certain.
+#[test]
+fn nothing_was_asked_of_whom_nobody_reached() {
+    let all = run(10, true, Schedule::Closed { think: Nanos::ZERO });
+    let during = all.records.iter().filter(|it| it.started > FROM && it.finished < TO);
+    let refused = during.clone().filter(|it| it.outcome == Outcome::Failed(Code::REFUSED)).count();
+    assert_eq!(refused, during.count());
+    assert!(refused > 100, "{refused} refused");
+    for at in back(&all, 10) {
+        let at = at.expect("every client comes back");
+        assert!(at <= TO + LATE, "after {:?}", at - TO);
+    }
+}
