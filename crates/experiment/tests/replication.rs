@@ -72,8 +72,9 @@ fn faults() {
             &format!("faults: [ {text} ]"),
         );
         assert_eq!(several.faults, [Fault { when, deed: expected.clone() }], "{text}");
-        let apart = several.stack.replication.unwrap().apart;
-        assert_eq!(apart, matches!(expected, Deed::CutOff { .. }), "{text}");
+        let replication = several.stack.replication.unwrap();
+        assert_eq!(replication.apart, matches!(expected, Deed::CutOff { .. }), "{text}");
+        assert_eq!(replication.disks, matches!(expected, Deed::FillDisk { .. }), "{text}");
     };
     let at = When::At(Nanos::from_secs(20));
     let (node, five) = (|it: &str| Whom::Node(it.to_owned()), Nanos::from_secs(5));
@@ -89,6 +90,11 @@ fn faults() {
     check("{ at: 20s, switchover: any }", Deed::Switchover { to: None }, at);
     check("{ at: 20s, switchover: postgres-3 }", Deed::Switchover { to: Some(node("postgres-3")) }, at);
     check("{ at: 20s, cut_off: etcd, for: 5s }", Deed::CutOff { whom: Whom::Etcd, lasting: five }, at);
+    check(
+        "{ at: 20s, fill_disk: replica, for: 5s }",
+        Deed::FillDisk { whom: Whom::Replica, lasting: five },
+        at,
+    );
     check("{ at: 20s, withhold: primary, for: 5s }", Deed::Withhold { lasting: five }, at);
     let after = |event, ms| When::After(event, Nanos::from_millis(ms));
     let kill = Deed::Kill { whom: Whom::Primary, part: Part::Node };
@@ -131,6 +137,7 @@ fn mistakes() {
     check(several, "faults: [ { at: 1s } ]", "does nothing");
     check(several, "faults: [ { at: 1s, kill: primary, restart: primary } ]", "does 2 things");
     check(several, "faults: [ { at: 1s, pause: primary } ]", "without an end");
+    check(several, "faults: [ { at: 1s, fill_disk: etcd, for: 1s } ]", "the disk of `etcd`");
     check(several, "faults: [ { at: 1s, kill: primary, for: 1s } ]", "takes no time");
     check(several, "faults: [ { at: 1s, kill: postgres-4 } ]", "no node of ours is called `postgres-4`");
     check(several, "faults: [ { at: 1s, kill: etcd } ]", "no node of ours is called `etcd`");

@@ -96,6 +96,8 @@ pub struct Fault {
     pub switchover: Option<Word>,
     /// Nothing goes over its network.
     pub cut_off: Option<Word>,
+    /// Nothing is free on its disk, which every server then has of its own.
+    pub fill_disk: Option<Word>,
     /// The log of the `primary` is sent to no replica.
     pub withhold: Option<Word>,
     /// How long it lasts.

@@ -128,7 +128,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The faults; servers that are to be cut off get a network of their own.
+    /// The faults; servers that are to be cut off get a network of their own, and those whose disk is to be full a disk.
     pub(super) fn faults(&mut self, faults: Vec<file::Fault>, stack: &mut Stack) -> Vec<Fault> {
         let mut made = Vec::new();
         for (i, it) in faults.into_iter().enumerate() {
@@ -136,10 +136,9 @@ impl Maker<'_> {
                 made.push(it);
             }
         }
-        if made.iter().any(|it| matches!(it.deed, Deed::CutOff { .. }))
-            && let Some(it) = &mut stack.replication
-        {
-            it.apart = true;
+        if let Some(it) = &mut stack.replication {
+            it.apart = made.iter().any(|it| matches!(it.deed, Deed::CutOff { .. }));
+            it.disks = made.iter().any(|it| matches!(it.deed, Deed::FillDisk { .. }));
         }
         made
     }
@@ -151,6 +150,7 @@ impl Maker<'_> {
             ("restart", &it.restart),
             ("switchover", &it.switchover),
             ("cut_off", &it.cut_off),
+            ("fill_disk", &it.fill_disk),
             ("withhold", &it.withhold),
         ];
         let there: Vec<(&str, &Word)> = deeds.iter().filter_map(|it| Some((it.0, it.1.as_ref()?))).collect();
@@ -162,7 +162,7 @@ impl Maker<'_> {
             self.tell(path, found, "write one of them, as in `{ at: 20s, kill: primary }`");
             return None;
         };
-        let lasts = ["pause", "cut_off", "withhold"].contains(&deed);
+        let lasts = ["pause", "cut_off", "fill_disk", "withhold"].contains(&deed);
         match it.lasting {
             None if lasts => {
                 self.tell(
@@ -194,7 +194,7 @@ impl Maker<'_> {
                 return None;
             }
         };
-        let of_replication = ["switchover", "cut_off", "withhold"].contains(&deed);
+        let of_replication = ["switchover", "cut_off", "fill_disk", "withhold"].contains(&deed);
         if of_replication && stack.replication.is_none() {
             let found = format!("`{deed}` where there are no replicas");
             self.tell(path, found, "add `replicas: { count: 2 }` to the stack");
@@ -206,6 +206,15 @@ impl Maker<'_> {
             ("withhold", other) => {
                 let found = format!("the log of {}", quote(other));
                 self.tell(path, found, "write `withhold: primary`");
+                return None;
+            }
+            ("fill_disk", other) if !is_server(other) => {
+                let found = format!("the disk of {}", quote(other));
+                self.tell(
+                    path,
+                    found,
+                    "write `primary`, `replica`, or a server of PostgreSQL such as `postgres-2`",
+                );
                 return None;
             }
             (_, it) => Some(self.whom(path, it, stack)?),
@@ -224,6 +233,7 @@ impl Maker<'_> {
             "restart" => Deed::Restart { whom: someone() },
             "switchover" => Deed::Switchover { to: whom },
             "cut_off" => Deed::CutOff { whom: someone(), lasting },
+            "fill_disk" => Deed::FillDisk { whom: someone(), lasting },
             _ => Deed::Withhold { lasting },
         };
         Some(Fault { when, deed })
@@ -252,4 +262,9 @@ impl Maker<'_> {
         self.tell(path, format!("no node of ours is called {}", quote(name)), instead);
         None
     }
+}
+
+/// Whether a PostgreSQL of ours is meant.
+fn is_server(whom: &str) -> bool {
+    ["primary", "replica", "postgres"].contains(&whom) || whom.starts_with("postgres-")
 }

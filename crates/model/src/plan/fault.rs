@@ -44,6 +44,8 @@ pub enum Deed {
     Switchover { to: Option<Whom> },
     /// Nothing goes over its network, either way.
     CutOff { whom: Whom, lasting: Nanos },
+    /// Its disk is full: nothing that takes room can be written there.
+    FillDisk { whom: Whom, lasting: Nanos },
     /// The primary's log is sent to no replica: what is acknowledged by the primary alone exists there only.
     Withhold { lasting: Nanos },
 }

@@ -38,7 +38,8 @@ impl Chain {
             Deed::Kill { whom, .. }
             | Deed::Pause { whom, .. }
             | Deed::Restart { whom }
-            | Deed::CutOff { whom, .. } => Some(whom),
+            | Deed::CutOff { whom, .. }
+            | Deed::FillDisk { whom, .. } => Some(whom),
             Deed::Withhold { .. } => Some(&Whom::Primary),
             Deed::Switchover { .. } => None,
         };
@@ -89,6 +90,12 @@ impl Chain {
                 }
                 done.wound = Some(Wound::CutOff(ids));
             }
+            Deed::FillDisk { .. } => {
+                for (name, _) in &met {
+                    supervisor.fill(name, true)?;
+                }
+                done.wound = Some(Wound::Full(done.nodes.clone()));
+            }
             Deed::Withhold { .. } => {
                 let id = ids[0];
                 let senders = titled(supervisor, id, |title| title.contains("walsender"));
@@ -99,16 +106,6 @@ impl Chain {
             }
         }
         Ok(done)
-    }
-
-    /// Takes all that is free on the disk of a server that has one of its own: see `Replication::disks`.
-    pub fn fill_disk(&mut self, supervisor: &mut Supervisor, whom: &Whom) -> Result<Inflicted, Failure> {
-        let nodes: Vec<String> = self.who(whom)?.into_iter().map(|it| it.0).collect();
-        for name in &nodes {
-            self.disturb(name);
-            supervisor.fill(name, true)?;
-        }
-        Ok(Inflicted { wound: Some(Wound::Full(nodes.clone())), nodes, promotion: None })
     }
 
     /// Undoes what lasts. A node that has ended meanwhile has nothing to be healed of.

@@ -115,10 +115,11 @@ fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
 
 #[test]
 fn a_full_disk_refuses_rows_until_it_is_healed() {
+    let deed = Deed::FillDisk { whom: Whom::Primary, lasting: LASTING };
     let mut plan = replicated(&[], Sync::Any(1), Promoter::default());
     {
         let mut stand = up(&plan);
-        let why = stand.chain.fill_disk(&mut stand.supervisor, &Whom::Primary).unwrap_err().to_string();
+        let why = stand.chain.inflict(&mut stand.supervisor, &deed).unwrap_err().to_string();
         assert_eq!(why, "postgres could not have its disk filled: it has no disk of its own");
     }
     if !is_root() {
@@ -133,8 +134,7 @@ fn a_full_disk_refuses_rows_until_it_is_healed() {
     ask(&entry, "create table t (a text)");
     let more = "insert into t select repeat('x', 1000) from generate_series(1, 3000); select count(*) from t";
     assert_eq!(ask(&entry, more), "3000");
-    let full =
-        stand.chain.fill_disk(&mut stand.supervisor, &Whom::Primary).unwrap_or_else(|it| panic!("{it}"));
+    let full = inflict(&mut stand, &deed);
     assert_eq!(full.nodes, ["postgres"]);
     let said = ask(&entry, more);
     assert!(said.contains("No space left on device (SQLSTATE 53100)"), "{said}");
