@@ -156,7 +156,8 @@ pub fn all_rows(feed: &Feed) -> Option<String> {
     let (column, table, schema) = (parts.next()?, parts.next()?, parts.next().unwrap_or("public"));
     let quoted = |it: &str| format!("\"{}\"", it.replace('"', "\"\""));
     let [column, name, schema, table] = [column, name, schema, table].map(quoted);
-    Some(format!("SELECT {column} AS {name} FROM {schema}.{table} ORDER BY random() LIMIT {ROWS}"))
+    let (what, place) = (format!("{column} AS {name}"), format!("{schema}.{table}"));
+    Some(format!("SELECT {what} FROM {place}") + &format!(" ORDER BY random() LIMIT {ROWS}"))
 }
 
 fn set(all: &mut Vec<(String, String)>, name: &str, value: &str) {

@@ -12,8 +12,9 @@
 //! 2. *Narrow*: every trial is a vote, not a verdict. [`belief`] holds where the edge may be and how blurred it is; the next
 //!    level is where it is least sure. What a failed level delivered says where to begin.
 //! 3. *Hold*: a longer trial, on a fresh state, where four of five should hold. If it does not, that is a vote too, and the
-//!    search goes on below. Where votes contradicted each other by more than the precision, two of three have to hold; where
-//!    the system seems to have two states, four of four.
+//!    search goes on below. Where votes contradicted each other by more than the precision, two of three have to hold. Until
+//!    enough trials have shown that the system has no slower state, it is held again, for a window only; where it has one, that
+//!    state's level is the answer.
 //!
 //! After two levels in a row that were too much comes a rest: some systems stay slow until they get one.
 //!

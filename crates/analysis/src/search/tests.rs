@@ -177,9 +177,9 @@ fn print(kind: Kind, it: &Score) {
 }
 
 /// What is asked for: within 5 % in 95 %, in four tenths of the ladder's time. `cargo test -p analysis --release search --
-/// --nocapture` prints it. Within 5 % were 199 with exponential times, 197 that drift, 191 with two states, 199 metastable,
-/// 197 with neighbours; and 184 with log-normal times, half of them with a promise on the 99th percentile, which windows
-/// of some thousand arrivals do not know well enough. In 0.26 to 0.40 of the time.
+/// --nocapture` prints it; `SEEDS_FROM` takes others. Of seeds that nothing was tuned to, 5000 to 5199, there were within 5 % 198
+/// with exponential times, 199 that drift, 196 with two states, 199 metastable, 198 with neighbours, 191 with log-normal times;
+/// in 0.27 to 0.35 of the time. Half of the last promise a 99th percentile, which windows of some thousand arrivals hardly know.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "a minute with optimisation, many without")]
 fn search_two_hundred_of_each_kind() {
@@ -191,11 +191,27 @@ fn search_two_hundred_of_each_kind() {
             scope.spawn(move || {
                 let it = score(kind, seeds.clone(), true);
                 print(kind, &it);
-                assert!(it.near >= if kind == Kind::LogNormal { 180 } else { 190 }, "{kind:?}");
-                assert!(it.measured <= 0.42 * it.ladder, "{kind:?}");
+                assert!(it.near >= if kind == Kind::LogNormal { 185 } else { 190 }, "{kind:?}");
+                assert!(it.covered >= if kind == Kind::LogNormal { 185 } else { 190 }, "{kind:?}");
+                assert!(it.measured <= 0.4 * it.ladder, "{kind:?}");
             });
         }
     });
+}
+
+/// One trial in twelve has a neighbour who takes a third: that is an exception.
+#[test]
+fn a_neighbour_now_and_then_is_no_state() {
+    for at in 0..12 {
+        let count = std::cell::Cell::new(0);
+        let (done, it) = by_rule(&Max::USUAL, 300.0, |step| {
+            let n = count.get();
+            count.set(n + 1);
+            up_to(if n % 12 == at { 333.0 } else { 500.0 })(step)
+        });
+        let level = it.level.unwrap_or_else(|| panic!("{at}: {:?} {}", it.hindered, course(&done, 500.0)));
+        assert!((level / 500.0 - 1.0).abs() < 0.05, "{at}: {level} {}", course(&done, 500.0));
+    }
 }
 
 /// A share of them.
@@ -278,7 +294,8 @@ fn a_start_near_the_answer_is_short() {
         let (system, truth, start) = invent(Kind::Exponential, seed);
         let trials = |start: f64| search(&Max::USUAL, start, &mut system.clone()).len();
         let (far, near) = (trials(start), trials(truth * 0.95));
-        assert!(near <= 20, "seed {seed}: {near}, from afar {far}");
+        // Some of them short ones, which ask for the system's state.
+        assert!(near <= 22, "seed {seed}: {near}, from afar {far}");
     }
 }
 
@@ -354,7 +371,8 @@ fn what_stops_a_search() {
             let edge = if name == "an edge" { 777.0 } else { 9.0 };
             let level = it.level.unwrap_or_else(|| panic!("{name}: {:?} {course}", it.hindered));
             assert!((0.95..=1.0).contains(&(level / edge)), "{name}: {level} {course}");
-            assert_eq!(it.confirmed, (1, 1), "{name}");
+            let (held, of) = it.confirmed;
+            assert!(held == of && (1..=2).contains(&of), "{name}: {held} of {of}");
             assert!(matches!(it.broke, Some(Broke::Behind { .. })), "{name}");
         }
     }

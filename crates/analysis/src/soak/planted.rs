@@ -130,7 +130,7 @@ fn without() -> Vec<Planted> {
             (2.0 * MIB, 0.0),
         ),
         one(
-            "a database whose free space is found again",
+            "a database that fills its free space",
             size(),
             |t| (800.0 + (60.0 * filling(t, 0.1)).floor()) * MIB,
             (0.0, 0.0),
