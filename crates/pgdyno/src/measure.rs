@@ -333,3 +333,6 @@ pub fn allow_files(clients: u32, threads: u16) -> Result<(), Trouble> {
     Err(Trouble::new(format!("need at least {needed} open files, but system limit is {limit}"))
         .hint("Reduce number of clients, or use limit/ulimit to increase the system limit."))
 }
+
+#[cfg(test)]
+mod tests;

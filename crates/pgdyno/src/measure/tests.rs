@@ -1,0 +1,145 @@
+use super::*;
+use load::ledger::Keyed;
+use load::random::Seeds;
+use load::script::{Head, Maker, Mode};
+use load::{Plan, Seeding, Service};
+use model::Schedule;
+use model::durability::{Entry, Key, Outcome, Token};
+use model::plan::{Expect, Step};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+const SECRET: u64 = 7;
+const CLIENTS: u32 = 8;
+const EACH: u64 = 50;
+
+struct Nobody;
+
+impl Watch for Nobody {}
+
+/// Puts a token each time.
+fn work() -> Workload {
+    let step = Step {
+        name: None,
+        method: "PUT".to_owned(),
+        target: "/${token}".to_owned(),
+        headers: Vec::new(),
+        body: None,
+        captures: Vec::new(),
+        expect: Expect::default(),
+        redirects: 0,
+        unpack: false,
+    };
+    let mut maker = Maker::new(Mode::Prepared, &Keyed::VARIABLES);
+    maker.http(&Head { name: "put", weight: 1, draws: None }, 0, &[], &[step]);
+    let program = maker.finish().expect("right");
+    let keyed = vec![Keyed::of(&program)];
+    let mut seeds = Seeds::new(1);
+    let plan = Plan {
+        program,
+        mode: Mode::Prepared,
+        schedule: Schedule::Closed { think: Nanos::ZERO },
+        duration: None,
+        transactions: Some(EACH),
+        clients: CLIENTS,
+        threads: 2,
+        max_tries: 1,
+        latency_limit: None,
+        backlog_max: 0,
+        drain: Nanos::from_secs(10),
+        reconnect: false,
+        connecting_max: CLIENTS,
+        connect_timeout: Nanos::from_secs(10),
+        timeout: None,
+        verbose: false,
+        statements: false,
+        seeds: Seeding {
+            clients: (0..CLIENTS).map(|_| seeds.client()).collect(),
+            choices: (0..2).map(|_| seeds.thread().choose).collect(),
+            arrivals: 1,
+            other: 1,
+            variables: Vec::new(),
+        },
+    };
+    Workload::of(plan, None, vec![Service::plain("localhost")]).with_ledger(SECRET, keyed)
+}
+
+/// Answers what comes on one connection until it is closed; the tokens that it was told.
+fn serve(mut stream: TcpStream) -> Vec<Token> {
+    let (mut tokens, mut unread, mut buffer) = (Vec::new(), Vec::new(), [0; 4096]);
+    loop {
+        let n = stream.read(&mut buffer).expect("it is not reset");
+        if n == 0 {
+            return tokens;
+        }
+        unread.extend_from_slice(&buffer[..n]);
+        while let Some(end) = unread.windows(4).position(|it| it == b"\r\n\r\n") {
+            tokens.extend(Token::find(&unread[..end]));
+            unread.drain(..end + 4);
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").expect("it is not reset");
+        }
+    }
+}
+
+/// From the first of all threads to the last, each once, and each was asked for.
+#[test]
+fn a_ledger_hears_of_every_write() {
+    for driver in [Driver::Epoll, Driver::suited(true)] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let address = listener.local_addr().expect("it has one");
+        let services = thread::spawn(move || {
+            let streams = (0..CLIENTS).map(|_| listener.accept().expect("somebody comes").0);
+            let serving: Vec<_> = streams.map(|it| thread::spawn(move || serve(it))).collect();
+            serving.into_iter().flat_map(|it| it.join().expect("no panic")).collect::<Vec<_>>()
+        });
+        let ready = Ready {
+            work: Arc::new(work()),
+            postgres: Vec::new(),
+            services: vec![Address::Tcp(address)],
+            driver,
+            spin: Nanos::ZERO,
+            log: false,
+        };
+        let (taps, mut drain) = taps(&ready, 42);
+        let (over, asked) = channel::<()>();
+        let keeper = thread::spawn(move || {
+            let mut entries = Vec::new();
+            loop {
+                let is_over = asked.recv_timeout(Duration::from_millis(1)).is_ok();
+                drain.take(&mut entries);
+                drain.written();
+                if is_over {
+                    return entries;
+                }
+            }
+        });
+        let stop = AtomicBool::new(false);
+        let measured = run_kept(&ready, taps, Clock::start(), &mut Nobody, &stop).expect("it runs");
+        over.send(()).expect("it is asked");
+        let (entries, tokens) = (keeper.join().expect("no panic"), services.join().expect("no panic"));
+
+        let mut reserved = BTreeMap::new();
+        let mut keys = Vec::new();
+        for it in entries {
+            match it {
+                Entry::Reserved { session, until } => drop(reserved.insert(session, until)),
+                Entry::Ended(it) => {
+                    assert!(it.key.sequence < reserved[&it.key.session], "reserved before it is used");
+                    assert_eq!(it.outcome, Outcome::Acknowledged);
+                    assert!(measured.interval.from <= it.invoked && it.invoked < it.ended);
+                    keys.push(it.key);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        keys.sort();
+        let all = (0..CLIENTS).flat_map(|session| (0..EACH).map(move |sequence| Key { session, sequence }));
+        let all: Vec<Key> = all.collect();
+        assert_eq!(keys, all, "{driver:?}");
+        assert!(tokens.iter().all(|it| it.is_authentic(SECRET)));
+        let mut there: Vec<Key> = tokens.iter().map(|it| it.key).collect();
+        there.sort();
+        assert_eq!(there, all, "{driver:?}");
+    }
+}
