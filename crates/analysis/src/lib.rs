@@ -31,6 +31,7 @@ pub mod soak;
 pub mod steady;
 pub mod strategy;
 mod summary;
+pub mod survival;
 mod tally;
 pub mod totals;
 pub mod usl;

@@ -53,7 +53,7 @@ fn ledgers() {
         assert_eq!(plan.experiment.cells[0].setup.operations[0].ledger.as_deref(), Some(expected));
     };
     check(WRITE, "SELECT token FROM t");
-    check("a: { sql: \"SELECT f(:'token')\", ledger: \"SELECT token FROM t ; \" }", "SELECT token FROM t");
+    check("a: { sql: \"SELECT f(:token)\", ledger: \"SELECT token FROM t ; \" }", "SELECT token FROM t");
     check("a: { sql: \"SELECT f(:token)\", ledger: \"SELECT ';' -- all\" }", "SELECT ';' -- all\n");
     let without = read("", "a: { sql: SELECT 1 }", "").unwrap();
     assert_eq!(without.experiment.cells[0].setup.operations[0].ledger, None);

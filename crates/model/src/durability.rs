@@ -417,6 +417,8 @@ pub enum Doubt {
     PromiseUnknown { count: u64 },
     /// Writes were lost while the promise changed.
     LostWhilePromiseChanged,
+    /// Nothing was done to the system, or nothing could be.
+    NoFault,
     /// There was no positive control.
     NoControl,
     /// The positive control lost nothing: this set-up cannot see a loss.

@@ -87,6 +87,14 @@ pub enum EventKind {
     Error,
     /// A server, pooler or balancer ended, began, or changed its state.
     Lifecycle,
+    /// Something was done to it on purpose; the text says what, by the word that the experiment's file has.
+    Fault,
+    /// What was done to it was undone; the same text.
+    Healed,
+    /// A replica has become the primary; the text says on which timeline.
+    Promoted,
+    /// It was the primary and follows another; the text says how it came back.
+    Rejoined,
     Other,
 }
 

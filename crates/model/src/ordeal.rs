@@ -94,17 +94,19 @@ pub struct Survival {
     pub bound: f64,
     /// Of all trials together.
     pub counts: Counts,
+    /// Acknowledged writes that are gone, whatever had been promised.
+    pub lost: u64,
     /// Each kind once, the worst first, of all trials together.
     pub found: Vec<Found>,
     /// Each once.
     pub doubts: Vec<Doubt>,
     /// Of the trial that lost most without a promise broken.
     pub recovery_point: Option<RecoveryPoint>,
-    /// The longest time without an acknowledged write around the first fault.
+    /// The longest time of a trial without an acknowledged write, around its faults.
     pub outage: Option<Spread>,
-    /// From the first fault until another server took writes.
+    /// From what was done to a primary until another server took writes.
     pub promoted: Option<Spread>,
-    /// From the first fault until its health was told.
+    /// The same until its health was told.
     pub healthy: Option<Spread>,
     /// How long the old primary took to come back.
     pub rejoined: Option<Spread>,

@@ -1,14 +1,16 @@
 //! How does continuous integration learn which objectives were kept?
 //!
-//! A test case for each objective of each cell, and one for each trial: a broken objective or an invalid trial is a failure,
-//! what could not be told is skipped.
+//! A test case for each objective of each cell, one for what outlived its faults, and one for each trial: a broken objective, a
+//! broken promise or an invalid trial is a failure, what could not be told is skipped.
 
 use crate::html::escaped;
 use crate::lang::Lang;
+use crate::lang::failover::Outlived;
 use crate::lang::page::Term;
 use crate::matrix::names;
 use crate::page::text::visible;
 use model::account::{Account, TrialAccount};
+use model::durability::Conclusion;
 use model::matrix::Status;
 use model::objective::{Judged, Verdict};
 
@@ -27,12 +29,25 @@ pub fn junit(account: &Account, answer: &str, lang: &dyn Lang) -> String {
             objectives.case(&account.experiment.name, name(cell), objective, judgement(&judged, lang));
         }
     }
+    let mut survivals = Suite::new(lang.outlived(Outlived::Failover));
+    for it in &account.survivals {
+        let Some(conclusion) = it.conclusion else { continue };
+        let told = lang.survival(it, "");
+        let outcome = match conclusion {
+            Conclusion::Kept => Outcome::Passed,
+            Conclusion::Broken => Outcome::Failed(told),
+            Conclusion::Unknown => Outcome::Skipped(told),
+        };
+        let which = lang.outlived(Outlived::Conclusion);
+        survivals.case(&account.experiment.name, name(it.cell), which, outcome);
+    }
     let mut trials = Suite::new(lang.term(Term::Trials));
     for it in &account.trials {
         let which = lang.trial("", it.repetition + 1);
         trials.case(&account.experiment.name, name(it.cell), &which, outcome(it, lang));
     }
-    let suites: Vec<&Suite> = [&objectives, &trials].into_iter().filter(|it| it.tests > 0).collect();
+    let suites: Vec<&Suite> =
+        [&objectives, &survivals, &trials].into_iter().filter(|it| it.tests > 0).collect();
     let sum = |of: &dyn Fn(&Suite) -> usize| suites.iter().map(|it| of(it)).sum::<usize>();
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" \

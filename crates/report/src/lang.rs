@@ -5,6 +5,7 @@
 pub mod advice;
 pub mod compare;
 mod en;
+pub mod failover;
 pub mod live;
 pub mod number;
 pub mod page;
@@ -20,6 +21,7 @@ pub use ru::Ru;
 use crate::preview::Preview;
 use advice::AdviceWords;
 use compare::CompareWords;
+use failover::FailoverWords;
 use live::LiveWords;
 use model::Nanos;
 use model::finding::Finding;
@@ -51,7 +53,7 @@ pub fn of(code: &str) -> Option<&'static dyn Lang> {
 
 /// A language. Called when a report is written, from one thread, once per sentence.
 pub trait Lang:
-    Debug + Sync + PageWords + CompareWords + LiveWords + SearchWords + ServeWords + AdviceWords
+    Debug + Sync + PageWords + CompareWords + LiveWords + SearchWords + FailoverWords + ServeWords + AdviceWords
 {
     /// BCP 47, as it is given on the command line: `en`.
     fn code(&self) -> &'static str;

@@ -22,6 +22,7 @@ pub mod preview;
 pub mod progress;
 pub mod prometheus;
 pub mod searched;
+mod survived;
 
 /// The whole summary as one JSON document. Names that end in `_ns` are nanoseconds.
 pub fn json(it: &model::Summary) -> String {

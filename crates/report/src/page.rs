@@ -20,12 +20,14 @@ mod results;
 mod scalability;
 mod stand;
 mod statements;
+mod survival;
 pub(crate) mod text;
 
 pub(crate) use case::charted;
 pub use charts::{chart, mark};
 
 use crate::lang::Lang;
+use crate::lang::failover::Outlived;
 use crate::lang::page::{Term, Word};
 use crate::lang::search::Sought;
 use case::Case;
@@ -44,6 +46,7 @@ pub fn page(account: &Account, lang: &dyn Lang) -> Page {
     let sections = [
         ("goals", term(Term::Goals), goals::blocks(&case)),
         ("stack", term(Term::Stack), drawing::blocks(&case)),
+        ("failover", lang.outlived(Outlived::Failover), survival::blocks(&case)),
         ("maximum", sought(Sought::Maximum), maximum::blocks(&case)),
         ("scalability", sought(Sought::Scalability), scalability::blocks(&case)),
         ("endured", sought(Sought::Endured), endured::blocks(&case)),
@@ -75,6 +78,11 @@ pub fn page(account: &Account, lang: &dyn Lang) -> Page {
 /// What a run says in one sentence, as it stands at the top of its page.
 pub fn answer(account: &Account, lang: &dyn Lang) -> Line {
     answer::answer(&Case::new(account, lang))
+}
+
+/// Whether what was acknowledged outlived the faults, without what was done in each trial. Empty without faults and ledgers.
+pub(crate) fn survived(account: &Account, lang: &dyn Lang) -> Vec<Block> {
+    survival::told(&Case::new(account, lang))
 }
 
 /// Those of the program that draws, by their keys.

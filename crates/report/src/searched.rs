@@ -1,6 +1,7 @@
-//! How does a terminal tell what was searched for?
+//! How does a terminal tell what was looked for?
 //!
-//! The same blocks as the page's: the answer first, then what proves it, what led to it, what was held, and what is enough.
+//! The same blocks as the page's: what outlived the faults; the answer of a search, what proves it, what led to it, what was
+//! held, and what is enough.
 
 use crate::findings::paragraph;
 use crate::lang::Lang;
@@ -12,11 +13,12 @@ use model::account::Account;
 /// Sections of the page that a terminal is shown too.
 const SECTIONS: [&str; 4] = ["maximum", "scalability", "endured", "plateau"];
 
-/// Empty where nothing was searched for or held.
+/// Empty where nothing was looked for.
 pub fn text(account: &Account, style: Style, lang: &dyn Lang) -> String {
     let searched = !account.maxima.is_empty() || !account.endured.is_empty() || account.plateau.is_some();
+    let survived = crate::survived::text(account, style, lang);
     if !searched {
-        return String::new();
+        return survived;
     }
     let show = |it: &str| shown(it, style.characters);
     let page = page(account, lang);
@@ -28,5 +30,6 @@ pub fn text(account: &Account, style: Style, lang: &dyn Lang) -> String {
             _ => None,
         })
         .collect();
-    told.join("\n")
+    let between = if survived.is_empty() { "" } else { "\n" };
+    format!("{survived}{between}{}", told.join("\n"))
 }

@@ -87,13 +87,17 @@ pub fn code(text: &str) -> Option<Code> {
     text.as_bytes().try_into().ok().map(Code::SqlState)
 }
 
-const EVENTS: [(EventKind, &str); 7] = [
+const EVENTS: [(EventKind, &str); 11] = [
     (EventKind::Deadlock, "deadlock"),
     (EventKind::TooManyConnections, "too_many_connections"),
     (EventKind::SlowStatement, "slow_statement"),
     (EventKind::Fatal, "fatal"),
     (EventKind::Error, "error"),
     (EventKind::Lifecycle, "lifecycle"),
+    (EventKind::Fault, "fault"),
+    (EventKind::Healed, "healed"),
+    (EventKind::Promoted, "promoted"),
+    (EventKind::Rejoined, "rejoined"),
     (EventKind::Other, "other"),
 ];
 

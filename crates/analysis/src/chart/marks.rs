@@ -39,7 +39,8 @@ impl Marks {
 
 /// What a reader looks for first.
 fn always(kind: EventKind) -> bool {
-    matches!(kind, EventKind::Lifecycle | EventKind::Fatal)
+    use EventKind::{Fatal, Fault, Healed, Lifecycle, Promoted, Rejoined};
+    matches!(kind, Lifecycle | Fatal | Fault | Healed | Promoted | Rejoined)
 }
 
 /// `all` comes nearly in the order of time, so what it belongs to is near its end.

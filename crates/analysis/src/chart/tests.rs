@@ -262,15 +262,21 @@ fn marks_are_put_together() {
     let marks = it.charts().marks;
     let told: Vec<(f64, u64, &str)> = marks.iter().map(|it| (it.at, it.count, &*it.text)).collect();
     assert_eq!(told, [(0.1, 7, "first"), (1.0, 1, "third"), (1.2, 1, "fourth")]);
-    let mut event = |second, kind| {
+    let event = |it: &mut Charting, second, kind| {
         let (at, node) = (Nanos::from_secs(second), "postgres".to_owned());
         it.event(&LogEvent { at, node, kind, code: None, text: String::new() });
     };
-    (2..1000).for_each(|second| event(second, EventKind::SlowStatement));
-    (0..20).for_each(|n| event(n * 50, EventKind::Lifecycle));
+    (2..1000).for_each(|second| event(&mut it, second, EventKind::SlowStatement));
+    (0..20).for_each(|n| event(&mut it, n * 50, EventKind::Lifecycle));
     let marks = it.charts().marks;
     let count = |kind| marks.iter().filter(|it| it.kind == kind).map(|it| it.count).sum::<u64>();
     assert!(marks.len() <= 200, "{}", marks.len());
     assert_eq!((count(EventKind::SlowStatement), count(EventKind::Deadlock)), (998, 8));
     assert_eq!(marks.iter().filter(|it| it.kind == EventKind::Lifecycle).count(), 20);
+    // What was done, and who took over, stands alone however much else there is.
+    use EventKind::{Fault, Healed, Promoted, Rejoined};
+    for kind in [Fault, Healed, Promoted, Rejoined] {
+        event(&mut it, 500, kind);
+        assert_eq!(it.charts().marks.iter().filter(|it| (it.at, it.kind) == (500.0, kind)).count(), 1);
+    }
 }

@@ -74,9 +74,8 @@ pub fn bound(failovers: u32) -> f64 {
 }
 
 /// A violation is one whatever else is in doubt, unless the evidence for it contradicts itself.
-fn conclude(findings: &[Found], doubts: &[Doubt]) -> Conclusion {
-    let undermines = |it: &Doubt| matches!(it, Doubt::LedgerContradictsItself { .. } | Doubt::SeveralSystems);
-    if doubts.iter().any(undermines) {
+pub(crate) fn conclude(findings: &[Found], doubts: &[Doubt]) -> Conclusion {
+    if !is_sound(doubts) {
         Conclusion::Unknown
     } else if findings.iter().any(|it| it.kind.is_violation()) {
         Conclusion::Broken
@@ -85,6 +84,12 @@ fn conclude(findings: &[Found], doubts: &[Doubt]) -> Conclusion {
     } else {
         Conclusion::Unknown
     }
+}
+
+/// Whether the evidence can be believed as far as it goes.
+pub(crate) fn is_sound(doubts: &[Doubt]) -> bool {
+    let undermines = |it: &Doubt| matches!(it, Doubt::LedgerContradictsItself { .. } | Doubt::SeveralSystems);
+    !doubts.iter().any(undermines)
 }
 
 fn ends(end: Option<LedgerEnd>) -> Option<Doubt> {

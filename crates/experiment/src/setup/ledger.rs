@@ -94,18 +94,12 @@ impl Maker<'_> {
     }
 }
 
-/// Whether a script names the variable, as `:token` or `:'token'`.
+/// Whether a script names the variable, as `:token`. Behind two colons stands a type.
 fn names_token(script: &str) -> bool {
-    script.match_indices(':').any(|(i, _)| {
-        let rest = &script[i + 1..];
+    let continues = |it: char| is_name(&format!("a{it}"));
+    script.match_indices(":token").any(|(i, it)| {
         let cast = script[..i].ends_with(':');
-        let quoted = ['\'', '"'].into_iter().find_map(|it| {
-            let name = rest.strip_prefix(it)?.strip_prefix(TOKEN)?;
-            Some(name.starts_with(it))
-        });
-        let continues = |it: &str| it.chars().next().is_some_and(|it| is_name(&format!("a{it}")));
-        let plain = || rest.strip_prefix(TOKEN).is_some_and(|it| !continues(it));
-        !cast && quoted.unwrap_or_else(plain)
+        !cast && !script[i + it.len()..].starts_with(continues)
     })
 }
 
@@ -118,12 +112,12 @@ mod tests {
         for (script, expected) in [
             ("INSERT INTO t VALUES (:token)", true),
             ("INSERT INTO t VALUES (:token, 1)", true),
-            ("INSERT INTO t VALUES (1, :'token')", true),
             (":token", true),
             ("SELECT :token_2, :tokens, :tokenж", false),
             ("SELECT '1'::token", false),
             ("SELECT token FROM t", false),
-            ("SELECT :'tokens'", false),
+            ("SELECT :'token'", false),
+            ("SELECT :tokens, :token", true),
             ("", false),
         ] {
             assert_eq!(names_token(script), expected, "{script}");

@@ -3,6 +3,7 @@
 mod advice;
 mod answer;
 mod compare;
+mod failover;
 mod feeds;
 mod findings;
 mod live;

@@ -4,6 +4,7 @@ mod advice;
 mod answer;
 mod bench;
 mod compare;
+mod failover;
 mod feeds;
 mod findings;
 mod live;

@@ -22,6 +22,7 @@ macro_rules! covers {
 
 mod advised;
 mod found;
+mod outlived;
 mod said;
 mod sought;
 
@@ -302,11 +303,12 @@ fn ill_written(text: &str) -> Option<String> {
 #[test]
 fn russian_is_russian() {
     /// Products, protocols, names of settings and options, quantiles.
-    const NAMES: [&str; 30] = [
+    const NAMES: [&str; 31] = [
         "HAProxy",
         "HTML",
         "PG",
         "Pandora",
+        "Patroni",
         "PgBouncer",
         "PostgreSQL",
         "Prometheus",

@@ -1,7 +1,7 @@
 //! What was asked, and what is the answer?
 
 use super::case::{Case, is_open};
-use super::{Line, Tone, endured, maximum, plateau};
+use super::{Line, Tone, endured, maximum, plateau, survival};
 use crate::lang::page::{Answer, Goals, Held, Opened, Question, Trials};
 use crate::lang::search::Asked;
 use model::Nanos;
@@ -12,20 +12,20 @@ use model::plan::Find;
 pub fn question(case: &Case<'_>) -> String {
     let experiment = &case.account.experiment;
     let axes = axes(case);
+    let only = experiment.cells.iter().filter(|it| it.control_of.is_none()).count() == 1;
+    let way = if only { way(case.account.matrix.rows.first()) } else { String::new() };
     let asked = match &experiment.find {
-        Find::Once | Find::Failover => None,
+        Find::Failover => return case.lang.asked_of_failovers(&way),
+        Find::Once => None,
         Find::Max(_) => Some(Asked::Maximum),
         Find::Confirm(_) | Find::Soak(_) => Some(Asked::Endurance),
         Find::Sweep(_) => Some(Asked::Plateau),
     };
     if let Some(asked) = asked {
-        let only = experiment.cells.len() == 1;
-        let way = if only { way(case.account.matrix.rows.first()) } else { String::new() };
         return case.lang.asked(asked, &way);
     }
     let it = match experiment.cells.as_slice() {
         [one] => {
-            let way = way(case.account.matrix.rows.first());
             return case.lang.question(&Question::One { way: &way, load: &one.setup.load });
         }
         _ => Question::Matrix { axes: &axes, baseline: experiment.baseline.map(|it| case.name(it)) },
@@ -50,8 +50,25 @@ fn way(row: Option<&Row>) -> String {
     products.unwrap_or_default().join(" → ")
 }
 
-/// What was sought is told first: a maximum, a grid, what was held for long; else what was measured.
+/// What was sought is told first: a maximum, a grid, what was held for long, what outlived the faults; else what was measured,
+/// and what outlived the faults that it had.
 pub fn answer(case: &Case<'_>) -> Line {
+    match (survival::answer(case), case.account.experiment.find == Find::Failover) {
+        (Some(it), true) => it,
+        (Some(it), false) => {
+            let first = searched(case);
+            let tone = match (first.tone, it.tone) {
+                (Tone::Bad, _) | (_, Tone::Bad) => Tone::Bad,
+                (Tone::Doubt, _) | (_, Tone::Doubt) => Tone::Doubt,
+                (tone, _) => tone,
+            };
+            Line { text: format!("{} {}", first.text, it.text), tone }
+        }
+        (None, _) => searched(case),
+    }
+}
+
+fn searched(case: &Case<'_>) -> Line {
     let sought = || maximum::answer(case).or_else(|| plateau::answer(case));
     match (endured::answer(case), sought()) {
         (Some(endured), Some(sought)) => {

@@ -83,10 +83,13 @@ pub fn mark(it: &Mark, lang: &dyn Lang) -> MarkView {
     let tone = match it.kind {
         EventKind::Deadlock | EventKind::TooManyConnections | EventKind::Fatal => Tone::Bad,
         EventKind::Error | EventKind::SlowStatement => Tone::Doubt,
-        EventKind::Lifecycle => Tone::Plain,
+        EventKind::Fault => Tone::Bad,
+        EventKind::Promoted => Tone::Good,
+        EventKind::Lifecycle | EventKind::Healed | EventKind::Rejoined => Tone::Plain,
         EventKind::Other => Tone::Faint,
     };
     let times = if it.count > 1 { format!(" ×{}", it.count) } else { String::new() };
     let what = lang.event(it.kind);
-    MarkView { at: it.at, text: format!("{}: {what}{times}: {}", it.node, short(&it.text, MOST)), tone }
+    let text = lang.happened(it.kind, &it.text);
+    MarkView { at: it.at, text: format!("{}: {what}{times}: {}", it.node, short(&text, MOST)), tone }
 }

@@ -10,6 +10,7 @@ use model::summary::Reason;
 
 mod invent;
 mod searched;
+mod survived;
 
 /// Compares with, or with `UPDATE_EXPECT=1` writes, what stands in `expected/`.
 #[track_caller]

@@ -186,6 +186,7 @@ fn doubt(it: &Doubt) -> String {
         Doubt::LedgerHasGaps { writes } => format!("gaps {writes}"),
         Doubt::PromiseUnknown { count } => format!("promise unknown {count}"),
         Doubt::LostWhilePromiseChanged => "while promise changed".to_owned(),
+        Doubt::NoFault => "no fault".to_owned(),
         Doubt::NoControl => "no control".to_owned(),
         Doubt::ControlLostNothing => "control lost nothing".to_owned(),
     }

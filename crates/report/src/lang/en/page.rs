@@ -414,6 +414,10 @@ impl PageWords for En {
             EventKind::Fatal => "fatal",
             EventKind::Error => "error",
             EventKind::Lifecycle => "state",
+            EventKind::Fault => "fault",
+            EventKind::Healed => "healed",
+            EventKind::Promoted => "promoted",
+            EventKind::Rejoined => "rejoined",
             EventKind::Other => "log",
         }
     }

@@ -435,6 +435,10 @@ impl PageWords for Ru {
             EventKind::Fatal => "фатальная ошибка",
             EventKind::Error => "ошибка",
             EventKind::Lifecycle => "состояние",
+            EventKind::Fault => "сбой",
+            EventKind::Healed => "сбой устранён",
+            EventKind::Promoted => "повышен до основного",
+            EventKind::Rejoined => "вернулся репликой",
             EventKind::Other => "журнал",
         }
     }

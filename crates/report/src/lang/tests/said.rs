@@ -21,7 +21,7 @@ type Told = Vec<(String, String)>;
 
 /// Everything, each sentence under its name. Unlike other sentences these may end with a stop.
 pub(super) fn said(lang: &dyn Lang) -> Told {
-    let others = [comparisons(lang), live(lang), sought::sought(lang)].concat();
+    let others = [comparisons(lang), live(lang), sought::sought(lang), outlived::outlived(lang)].concat();
     [words(lang), page(lang), loads(lang), answers(lang), others].concat()
 }
 
@@ -56,7 +56,9 @@ fn words(lang: &dyn Lang) -> Told {
     for it in every!(ChartUnit: PerSecond, Seconds, Count, Processors, Bytes, BytesPerSecond) {
         tell(format!("{it:?}"), lang.axis(it));
     }
-    for it in every!(EventKind: Deadlock, TooManyConnections, SlowStatement, Fatal, Error, Lifecycle, Other) {
+    for it in every!(EventKind: Deadlock, TooManyConnections, SlowStatement, Fatal, Error, Lifecycle, Fault, Healed, Promoted,
+        Rejoined, Other)
+    {
         tell(format!("{it:?}"), lang.event(it));
     }
     for it in every!(Standing: Processor, Pool, Queue) {

@@ -1,0 +1,217 @@
+//! What is said of faults, and of what outlived them.
+
+use super::*;
+use crate::lang::failover::{Done, Happening, Outlived};
+use model::EventKind;
+use model::durability::{Conclusion, Counts, Doubt, Found, Kind, RecoveryPoint, ServerId};
+use model::ordeal::{After, Controlled, Promoted, ReadBack, Rejoined, Spread, Survival};
+
+type Told = Vec<(String, String)>;
+
+pub(super) fn outlived(lang: &dyn Lang) -> Told {
+    [words(lang), doubts(lang), survivals(lang), moments(lang)].concat()
+}
+
+fn words(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
+    for it in every!(Outlived: Failover, Findings, Cell, Conclusion, Failovers, Acknowledged, Lost, LostLocally, Unknown,
+        Refused, Misrouted, Outage, Promoted, Healthy, Rejoined, Control, Finding, Count, Meaning, Examples)
+    {
+        tell(format!("{it:?}"), lang.outlived(it));
+    }
+    for it in every!(Conclusion: Kept, Broken, Unknown) {
+        tell(format!("{it:?}"), lang.conclusion(it));
+    }
+    for it in kinds() {
+        tell(format!("{it:?}"), lang.kind(it));
+        tell(format!("{it:?} means"), lang.meaning(it));
+    }
+    for it in every!(Done: Kill, KillPostmaster, KillPatroni, Pause, Restart, Switchover, CutOff, FillDisk,
+        Withhold)
+    {
+        tell(format!("{it:?}"), lang.deed(&it));
+    }
+    for way in ["№", ""] {
+        tell("asked".to_owned(), &lang.asked_of_failovers(way));
+    }
+    all
+}
+
+fn kinds() -> [Kind; 12] {
+    every!(Kind: Lost, Hole, Flicker, FalseFailure, Phantom, Duplicate, SplitBrain, WrongPromotion, LostAmbiguous,
+        LostUnpromised, LostLocal, DuplicateByRetry)
+}
+
+fn doubts(lang: &dyn Lang) -> Told {
+    let mut all = Vec::new();
+    for n in [1, 2, 12_345] {
+        all.extend([
+            Doubt::YoungerThanReadings { count: n },
+            Doubt::LedgerTorn { bytes: n },
+            Doubt::LedgerContradictsItself { entries: n },
+            Doubt::LedgerHasGaps { writes: n },
+            Doubt::PromiseUnknown { count: n },
+        ]);
+    }
+    all.extend([
+        Doubt::NotRead,
+        Doubt::ReadFromStandby { reading: 1 },
+        Doubt::ReadFromOldTimeline { reading: 1 },
+        Doubt::ReadFromElsewhere { reading: 1 },
+        Doubt::StandbyAcknowledged { server: ServerId(7) },
+        Doubt::SeveralSystems,
+        Doubt::SilentAfterFault { fault: 1 },
+        Doubt::FaultUnseen { fault: 1 },
+        Doubt::LedgerOpen,
+        Doubt::LostWhilePromiseChanged,
+        Doubt::NoFault,
+        Doubt::NoControl,
+        Doubt::ControlLostNothing,
+    ]);
+    covers!(all, Doubt: NotRead, YoungerThanReadings, ReadFromStandby, ReadFromOldTimeline, ReadFromElsewhere,
+        StandbyAcknowledged, SeveralSystems, SilentAfterFault, FaultUnseen, LedgerOpen, LedgerTorn,
+        LedgerContradictsItself, LedgerHasGaps, PromiseUnknown, LostWhilePromiseChanged, NoFault, NoControl,
+        ControlLostNothing);
+    all.iter().map(|it| (format!("{it:?}"), lang.unproven(it))).collect()
+}
+
+fn survivals(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    let ms = Nanos::from_millis;
+    let outages = [
+        None,
+        Some(Spread { least: ms(1900), median: ms(2010), greatest: ms(12_345) }),
+        Some(Spread { least: ms(2010), median: ms(2010), greatest: ms(2010) }),
+    ];
+    let windows = [None, Some((-12_300_000, 28_000_000)), Some((1_000, 2_000)), Some((-5_000, -5_000))];
+    for conclusion in [None, Some(Conclusion::Kept), Some(Conclusion::Broken), Some(Conclusion::Unknown)] {
+        for (n, outage) in [0, 1, 3, 21].into_iter().zip(outages.into_iter().cycle()) {
+            for (lost, window_ns) in [0, 1, 3, 5].into_iter().zip(windows) {
+                let point = RecoveryPoint { count: lost, sessions: n, longest_run: 2, window_ns };
+                let doubts = [Doubt::ControlLostNothing, Doubt::NotRead, Doubt::LedgerOpen];
+                let it = Survival {
+                    cell: 0,
+                    trials: n,
+                    failovers: n,
+                    conclusion,
+                    bound: 0.139,
+                    counts: Counts { acknowledged: 48_120 + u64::from(n), ..Counts::default() },
+                    lost,
+                    found: kinds().map(|kind| Found { kind, count: lost, examples: Vec::new() }).to_vec(),
+                    doubts: doubts[..n.min(3) as usize].to_vec(),
+                    recovery_point: (lost > 0).then_some(point),
+                    outage,
+                    promoted: None,
+                    healthy: None,
+                    rejoined: None,
+                    control: None,
+                };
+                let name = if n == 1 { "№" } else { "" };
+                tell("survival", lang.survival(&it, name));
+                if lost > 0 {
+                    tell("point", lang.recovery_point(&point));
+                }
+                for lossy in [0, n] {
+                    let it = Controlled { cell: 1, trials: n, lossy, lost: lost * 1000 };
+                    tell("controlled", lang.controlled(&it, name));
+                }
+            }
+        }
+    }
+    all
+}
+
+fn moments(lang: &dyn Lang) -> Told {
+    let mut all = Told::new();
+    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    let nodes = ["№1".to_owned(), "№2".to_owned()];
+    for (nodes, healed) in [(&nodes[..], Some(Nanos::from_secs(7))), (&nodes[..1], None), (&[], None)] {
+        tell("inflicted", lang.inflicted(&Done::Pause, nodes, healed));
+    }
+    for (safe, healthy) in [(None, None), (Some(true), Some(Nanos::from_millis(1500))), (Some(false), None)] {
+        let (from, to) = ("№1".to_owned(), "№2".to_owned());
+        tell(
+            "promotion",
+            lang.promotion(&Promoted { from, to, at: Nanos::ZERO, healthy, timeline: 2, safe }),
+        );
+    }
+    for rewound in [false, true] {
+        let node = "№".to_owned();
+        tell(
+            "rejoining",
+            lang.rejoining(&Rejoined { node, at: Nanos::ZERO, took: Nanos::from_secs(3), rewound }),
+        );
+    }
+    for after in every!(After: Load, Rejoining, Restart) {
+        for rows in [1, 2, 12_345] {
+            let it = ReadBack { after, node: "№".to_owned(), rows, took: Nanos::from_secs(1) };
+            tell("reading", lang.reading(&it));
+        }
+    }
+    let happenings =
+        vec![Happening::Done(Done::CutOff), Happening::Promoted("2"), Happening::Rewound, Happening::Copied];
+    covers!(happenings, Happening: Done, Promoted, Rewound, Copied);
+    for it in happenings {
+        tell("happening", lang.happening(&it));
+    }
+    all
+}
+
+/// What the run keeps is told in the reader's language, and what it does not know as it stands.
+#[test]
+fn events_are_told() {
+    for (kind, text, english, russian) in [
+        (EventKind::Fault, "kill", "killed", "все процессы убиты"),
+        (EventKind::Fault, "pause", "paused", "процессы приостановлены"),
+        (EventKind::Healed, "pause", "paused", "процессы приостановлены"),
+        (EventKind::Fault, "restart", "restarted", "перезапуск"),
+        (EventKind::Fault, "switchover", "switched over", "плановое переключение"),
+        (EventKind::Fault, "cut_off", "cut off", "отрезан от сети"),
+        (EventKind::Fault, "fill_disk", "disk full", "диск заполнен"),
+        (EventKind::Fault, "withhold", "log withheld", "журнал не передаётся репликам"),
+        (EventKind::Promoted, "timeline 12", "timeline 12", "линия времени 12"),
+        (EventKind::Rejoined, "rewound", "rewound", "отмотан назад"),
+        (EventKind::Rejoined, "copied", "copied anew", "скопирован заново"),
+        (EventKind::Fault, "x", "x", "x"),
+        (EventKind::Promoted, "x", "x", "x"),
+        (EventKind::Rejoined, "x", "x", "x"),
+        (EventKind::Lifecycle, "kill", "kill", "kill"),
+    ] {
+        assert_eq!([En.happened(kind, text), Ru.happened(kind, text)], [english, russian], "{kind:?} {text}");
+    }
+}
+
+/// Numbers decide the forms of what they count.
+#[test]
+fn russian_forms_of_losses() {
+    let told = |lost, failovers| {
+        let it = Survival {
+            cell: 0,
+            trials: failovers,
+            failovers,
+            conclusion: Some(Conclusion::Kept),
+            bound: 1.0,
+            counts: Counts { acknowledged: 21, ..Counts::default() },
+            lost,
+            found: Vec::new(),
+            doubts: Vec::new(),
+            recovery_point: None,
+            outage: None,
+            promoted: None,
+            healthy: None,
+            rejoined: None,
+            control: None,
+        };
+        Ru.survival(&it, "")
+    };
+    for (lost, failovers, expected) in [
+        (0, 0, "потеряно 0 из 21 подтверждённой записи без переключения."),
+        (1, 1, "потеряна 1 из 21 подтверждённой записи за 1 переключение; обещано ничего не было."),
+        (3, 2, "потеряны 3 из 21 подтверждённой записи за 2 переключения; обещано ничего не было."),
+        (11, 21, "потеряно 11 из 21 подтверждённой записи за 21 переключение; обещано ничего не было."),
+    ] {
+        assert_eq!(told(lost, failovers), expected);
+    }
+}

@@ -1,0 +1,247 @@
+//! Did what was acknowledged outlive the faults, and what did they cost?
+
+use super::case::Case;
+use super::maximum::upper;
+use super::results::{Figure, filled};
+use super::{Block, Column, Line, Row, Table, Tone};
+use crate::lang::Lang;
+use crate::lang::failover::{Done, Outlived};
+use model::account::{RunState, TrialAccount};
+use model::durability::{Conclusion, Found, Kind, Verdict};
+use model::ordeal::{Ordeal, Spread, Survival};
+use model::{Nanos, account::Account};
+
+/// Cells whose sentence stands in the run's answer; of more, the worst.
+const FEW: usize = 3;
+
+/// The figures of all cells, then each by itself, and last what was done in each trial.
+pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+    let mut blocks = told(case);
+    for it in &case.account.survivals {
+        let items: Vec<Line> = trials(case.account, it).filter_map(|it| trial(case, it)).collect();
+        if !items.is_empty() {
+            let text = case.name(it.cell).to_owned();
+            let name = (!text.is_empty() && several(case)).then_some(Line { text, tone: Tone::Plain });
+            blocks.extend(name.map(Block::Text));
+            blocks.push(Block::List { items });
+        }
+    }
+    blocks
+}
+
+/// The same without what was done in each trial.
+pub(crate) fn told(case: &Case<'_>) -> Vec<Block> {
+    let lang = case.lang;
+    let mut blocks: Vec<Block> = figures(case).map(Block::Table).into_iter().collect();
+    let mut controls = Vec::new();
+    for it in &case.account.survivals {
+        let text = |text, tone| Block::Text(Line { text, tone });
+        blocks.push(Block::Text(line(case, it)));
+        blocks.extend(it.recovery_point.map(|it| text(lang.recovery_point(&it), Tone::Plain)));
+        // Cells may share one.
+        let control = it.control.filter(|it| !controls.contains(&it.cell));
+        controls.extend(control.map(|it| it.cell));
+        blocks.extend(control.map(|it| {
+            let tone = if it.lossy == 0 { Tone::Doubt } else { Tone::Plain };
+            text(lang.controlled(&it, case.name(it.cell)), tone)
+        }));
+        let said = usize::from(it.conclusion == Some(Conclusion::Unknown));
+        if it.doubts.len() > said {
+            let doubt = |it| Line { text: lang.unproven(it), tone: Tone::Doubt };
+            blocks.push(Block::List { items: it.doubts.iter().map(doubt).collect() });
+        }
+        blocks.extend(findings(case, it).map(Block::Table));
+    }
+    blocks
+}
+
+/// The run's answer, where faults were survived or not: of every cell where there are few, else of the worst.
+pub fn answer(case: &Case<'_>) -> Option<Line> {
+    let survivals = &case.account.survivals;
+    let worst = survivals.iter().map(rank).min()?;
+    let many = survivals.len() > FEW;
+    let lines: Vec<Line> =
+        survivals.iter().filter(|it| !many || rank(it) == worst).map(|it| line(case, it)).collect();
+    let told = lines.iter().take(FEW).map(|it| it.text.clone()).collect::<Vec<_>>().join(" ");
+    let complete = case.account.about.state == RunState::Complete;
+    let tone = match worst {
+        0 => Tone::Bad,
+        2 if !complete => Tone::Doubt,
+        2 if survivals.iter().any(|it| it.lost > 0) => Tone::Plain,
+        2 => Tone::Good,
+        _ => Tone::Doubt,
+    };
+    Some(Line { text: told, tone })
+}
+
+/// From the worst to the best: broken, not proven, kept.
+fn rank(it: &Survival) -> u8 {
+    match it.conclusion {
+        Some(Conclusion::Broken) => 0,
+        Some(Conclusion::Unknown) | None => 1,
+        Some(Conclusion::Kept) => 2,
+    }
+}
+
+/// What was lost without a promise is neither good nor bad.
+fn tone(it: &Survival) -> Tone {
+    match rank(it) {
+        0 => Tone::Bad,
+        2 if it.lost > 0 => Tone::Plain,
+        2 => Tone::Good,
+        _ => Tone::Doubt,
+    }
+}
+
+/// Whether there are several cells beside controls.
+fn several(case: &Case<'_>) -> bool {
+    case.account.experiment.cells.iter().filter(|it| it.control_of.is_none()).count() > 1
+}
+
+fn line(case: &Case<'_>, it: &Survival) -> Line {
+    let name = if several(case) { case.name(it.cell) } else { "" };
+    let text = case.lang.survival(it, name);
+    Line { text: if name.is_empty() { upper(&text) } else { text }, tone: tone(it) }
+}
+
+/// A row for each cell.
+fn figures(case: &Case<'_>) -> Option<Table> {
+    let survivals: Vec<&Survival> = case.account.survivals.iter().collect();
+    let lang = case.lang;
+    let count = |it: u64| lang.number(&it.to_string());
+    let word = |it| lang.outlived(it).to_owned();
+    let spread = |it: Option<Spread>| it.map_or(String::new(), |it| within(&it, lang));
+    let has_ledger = |it: &Survival| it.conclusion.is_some();
+    let ledger = |it: &Survival, value: u64| if has_ledger(it) { count(value) } else { String::new() };
+    let local =
+        |it: &Survival| it.found.iter().find(|it| it.kind == Kind::LostLocal).map_or(0, |it| it.count);
+    let all: Vec<Figure<'_, Survival>> = vec![
+        (word(Outlived::Failovers), 0, Box::new(|it| count(it.failovers.into()))),
+        (word(Outlived::Acknowledged), 2, Box::new(|it| ledger(it, it.counts.acknowledged))),
+        (word(Outlived::Lost), 0, Box::new(|it| ledger(it, it.lost))),
+        (word(Outlived::LostLocally), 3, Box::new(|it| ledger(it, local(it)))),
+        (
+            word(Outlived::Unknown),
+            5,
+            Box::new(|it| match it.counts.unknown {
+                0 => ledger(it, 0),
+                unknown => format!("{} ({})", count(unknown), count(it.counts.unknown_present)),
+            }),
+        ),
+        (word(Outlived::Refused), 6, Box::new(|it| ledger(it, it.counts.failed))),
+        (word(Outlived::Misrouted), 7, Box::new(|it| ledger(it, it.counts.misrouted))),
+        (word(Outlived::Outage), 1, Box::new(|it| spread(it.outage))),
+        (word(Outlived::Promoted), 3, Box::new(|it| spread(it.promoted))),
+        (word(Outlived::Healthy), 4, Box::new(|it| spread(it.healthy))),
+        (word(Outlived::Rejoined), 4, Box::new(|it| spread(it.rejoined))),
+        (word(Outlived::Control), 2, Box::new(|it| it.control.map_or(String::new(), |it| count(it.lost)))),
+    ];
+    survivals.first()?;
+    let first = Column { heading: word(Outlived::Cell), ..Column::default() };
+    let mut table = filled((first, |it: &Survival| case.name(it.cell).to_owned()), all, &survivals);
+    if survivals.iter().any(|it| has_ledger(it)) {
+        let heading = word(Outlived::Conclusion);
+        table.columns.insert(1, Column { heading, ..Column::default() });
+        for (row, it) in table.rows.iter_mut().zip(&survivals) {
+            row.cells.insert(1, it.conclusion.map_or(String::new(), |it| lang.conclusion(it).to_owned()));
+            row.tone = tone(it);
+        }
+    }
+    if !several(case) {
+        table.columns.remove(0);
+        table.rows.iter_mut().for_each(|it| drop(it.cells.remove(0)));
+    }
+    Some(table)
+}
+
+/// The median, and the range where there is one.
+fn within(it: &Spread, lang: &dyn Lang) -> String {
+    let [least, median, greatest] = [it.least, it.median, it.greatest].map(|it| lang.time(it));
+    if it.least == it.greatest {
+        median
+    } else {
+        format!("{median} [{least}{}{greatest}]", lang.numbers().among())
+    }
+}
+
+fn findings(case: &Case<'_>, it: &Survival) -> Option<Table> {
+    it.found.first()?;
+    let lang = case.lang;
+    let text = |it| Column { heading: lang.outlived(it).to_owned(), ..Column::default() };
+    let row = |it: &Found| {
+        let examples: Vec<String> =
+            it.examples.iter().map(|it| format!("{}/{}", it.session, it.sequence)).collect();
+        Row {
+            cells: vec![
+                lang.kind(it.kind).to_owned(),
+                lang.number(&it.count.to_string()),
+                lang.meaning(it.kind).to_owned(),
+                examples.join(", "),
+            ],
+            tone: match it.kind {
+                kind if kind.is_violation() => Tone::Bad,
+                Kind::LostAmbiguous => Tone::Doubt,
+                _ => Tone::Plain,
+            },
+            baseline: false,
+        }
+    };
+    Some(Table {
+        caption: lang.outlived(Outlived::Findings).to_owned(),
+        columns: vec![
+            text(Outlived::Finding),
+            Column { numeric: true, ..text(Outlived::Count) },
+            Column { dispensable: 1, ..text(Outlived::Meaning) },
+            Column { dispensable: 2, ..text(Outlived::Examples) },
+        ],
+        rows: it.found.iter().map(row).collect(),
+        notes: Vec::new(),
+    })
+}
+
+/// A cell's trials, and those of its control behind them.
+fn trials<'a>(account: &'a Account, it: &Survival) -> impl Iterator<Item = &'a TrialAccount> {
+    let cells = [Some(it.cell), it.control.map(|it| it.cell)];
+    cells.into_iter().flatten().flat_map(|cell| account.trials.iter().filter(move |it| it.cell == cell))
+}
+
+/// What happened when, in one line.
+fn trial(case: &Case<'_>, it: &TrialAccount) -> Option<Line> {
+    let (lang, ordeal) = (case.lang, it.ordeal.as_ref()?);
+    let at = |at: Nanos, text: String| (at, format!("{} – {text}", lang.time(at)));
+    let mut moments: Vec<(Nanos, String)> = Vec::new();
+    let done = ordeal.inflicted.iter();
+    moments.extend(done.map(|it| at(it.at, lang.inflicted(&Done::of(&it.deed), &it.nodes, it.healed))));
+    moments.extend(ordeal.promoted.iter().map(|it| at(it.at, lang.promotion(it))));
+    moments.extend(ordeal.rejoined.iter().map(|it| at(it.at, lang.rejoining(it))));
+    moments.sort_by_key(|it| it.0);
+    let mut parts: Vec<String> = moments.into_iter().map(|it| it.1).collect();
+    parts.extend(ordeal.readings.iter().map(|it| lang.reading(it)));
+    if let Some(verdict) = &ordeal.verdict {
+        let found = verdict.findings.iter();
+        parts.extend(
+            found.map(|it| format!("{}: {}", lang.kind(it.kind), lang.number(&it.count.to_string()))),
+        );
+        parts.extend(doubts(verdict).map(|it| lang.unproven(it)));
+    }
+    parts.extend(ordeal.troubles.iter().cloned());
+    let is_control = case.account.experiment.cells.get(it.cell).is_some_and(|it| it.control_of.is_some());
+    let name = if is_control { case.name(it.cell) } else { "" };
+    let text = format!("{}: {}", lang.trial(name, it.repetition + 1), parts.join("; "));
+    Some(Line { text, tone: tone_of(ordeal) })
+}
+
+/// Without those about a control, which a single trial has none of.
+fn doubts(it: &Verdict) -> impl Iterator<Item = &model::durability::Doubt> {
+    use model::durability::Doubt::{ControlLostNothing, NoControl};
+    it.doubts.iter().filter(|it| !matches!(it, NoControl | ControlLostNothing))
+}
+
+fn tone_of(it: &Ordeal) -> Tone {
+    match &it.verdict {
+        Some(verdict) if verdict.conclusion == Conclusion::Broken => Tone::Bad,
+        _ if !it.troubles.is_empty() => Tone::Doubt,
+        Some(verdict) if doubts(verdict).next().is_some() => Tone::Doubt,
+        _ => Tone::Plain,
+    }
+}
