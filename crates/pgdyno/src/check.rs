@@ -112,19 +112,32 @@ pub fn overview(plan: &Plan) -> String {
     section(&mut out, "mix", it.cells.iter().flat_map(|cell| words::mix(&cell.setup)));
     section(&mut out, "feeds", it.cells.iter().flat_map(|cell| cell.setup.feeds.iter().map(words::feed)));
     section(&mut out, "load", it.cells.iter().map(|cell| load_words(&cell.setup)));
+    let ordinary = || it.cells.iter().filter(|cell| cell.control_of.is_none());
+    section(&mut out, "ledger", it.cells.iter().flat_map(|cell| words::ledgers(&cell.setup)));
+    section(&mut out, "faults", ordinary().flat_map(|cell| cell.setup.faults.iter().map(words::fault)));
     let searches = words::find(&it.find);
     section(&mut out, "find", searches.clone().into_iter());
     let count = it.cells.len() * it.repeat as usize;
     let what = if it.find.max().is_none() { "trial" } else { "search" };
     let ending = if count > 1 && what == "search" { "es" } else { plural(count) };
+    let controls = it.cells.len() - ordinary().count();
+    let of_them = match controls {
+        0 => String::new(),
+        1 => " (1 is a positive control)".to_owned(),
+        many => format!(" ({many} are positive controls)"),
+    };
     let _ = writeln!(
         out,
-        "{:10}{} cell{} × {} = {count} {what}{ending}",
+        "{:10}{} cell{}{of_them} × {} = {count} {what}{ending}",
         "matrix",
         it.cells.len(),
         plural(it.cells.len()),
         it.repeat,
     );
+    for cell in it.cells.iter().filter(|it| it.control_of.is_some()) {
+        let faults: Vec<String> = cell.setup.faults.iter().map(words::fault).collect();
+        let _ = writeln!(out, "{:10}nothing is promised; {}", "control", faults.join(", "));
+    }
     if let Some(cell) = it.baseline.and_then(|i| it.cells.get(i)) {
         let label: Vec<String> = cell.label.iter().map(|(axis, it)| format!("{axis}: {it}")).collect();
         let _ = writeln!(out, "{:10}{}", "baseline", label.join(", "));

@@ -118,6 +118,7 @@ fn documented_and_shipped_experiments_are_right() {
         ("attached", service, 1),
         ("http", service, 1),
         ("maximum", COMMON[0].1, 6),
+        ("failover", COMMON[0].1, 1),
     ] {
         let text = fs::read_to_string(root.join(format!("docs/{page}.md"))).expect("it is there");
         let mut count = 0;
@@ -151,6 +152,34 @@ fn documented_and_shipped_experiments_are_right() {
         }
     }
     assert!(shipped >= 4, "only {shipped} experiments were found");
+}
+
+/// What is done, to whom, how often, and where it must lose something.
+#[test]
+fn failovers_are_told() {
+    let folder = Folder::new("failover");
+    let yaml = "stack: { postgres: {}, replicas: { count: 2 } }\n\
+                operations: { pay: { sql: \"INSERT INTO t VALUES (:token)\", ledger: SELECT token FROM t } }\n\
+                load: { model: closed, clients: 8, duration: 20s }\n\
+                faults: [{ at: 5s, kill: primary, part: postmaster }, { after: rejoined, at: 1s, pause: replica, for: 2s }]\n\
+                matrix: { replicas.sync: [any 1, first 1] }\n\
+                find: { failover: { times: 20 } }\n";
+    let (status, printed) = check(&folder.0, yaml, &[]);
+    assert_eq!(status, Some(0), "{printed}");
+    let then = "after rejoined and 1s: pause replica for 2s";
+    for expected in [
+        "ledger    pay: SELECT token FROM t\n",
+        "faults    at 5s: kill primary, its postmaster alone\n          after rejoined and 1s: pause replica for 2s\n",
+        "find      whether every acknowledged write outlives the faults\n",
+        "matrix    3 cells (1 is a positive control) × 20 = 60 trials\n",
+        &format!(
+            "control   nothing is promised; at 4.5s: withhold the primary's log for 1s, at 5s: kill primary, its postmaster \
+             alone, {then}\n"
+        ),
+        "time      20m00s under load",
+    ] {
+        assert!(printed.contains(expected), "{expected}{printed}");
+    }
 }
 
 #[test]

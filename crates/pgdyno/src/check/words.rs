@@ -3,8 +3,8 @@
 use super::span;
 use model::Nanos;
 use model::plan::{
-    CaptureFrom, Feed, FeedForm, FeedOrder, FeedSource, Find, Level, Max, Operation, Scale, Service, Setup,
-    Step, Work,
+    CaptureFrom, Deed, Event, Fault, Feed, FeedForm, FeedOrder, FeedSource, Find, Level, Max, Operation,
+    Part, Scale, Service, Setup, Step, When, Whom, Work,
 };
 use std::path::Path;
 
@@ -135,9 +135,59 @@ pub fn find(it: &Find) -> Vec<String> {
         )),
         Find::Soak(it) => Some(format!("{} held for {}", of_level(&it.level), seconds(it.lasting))),
         Find::Sweep(_) => Some("which point of the matrix is enough".to_owned()),
-        Find::Once | Find::Failover | Find::Max(_) => None,
+        Find::Failover => Some("whether every acknowledged write outlives the faults".to_owned()),
+        Find::Once | Find::Max(_) => None,
     };
     it.max().map(of_max).into_iter().chain(then).collect()
+}
+
+/// `at 20s: kill primary`, as the file has it.
+pub fn fault(it: &Fault) -> String {
+    let time = |it: Nanos| span(it.as_secs_f64());
+    let when = match it.when {
+        When::At(at) => format!("at {}", time(at)),
+        When::After(event, later) => {
+            let event = match event {
+                Event::Promoted => "promoted",
+                Event::Rejoined => "rejoined",
+            };
+            let later = if later == Nanos::ZERO { String::new() } else { format!(" and {}", time(later)) };
+            format!("after {event}{later}")
+        }
+    };
+    let whom = |it: &Whom| match it {
+        Whom::Primary => "primary".to_owned(),
+        Whom::Replica => "replica".to_owned(),
+        Whom::Etcd => "etcd".to_owned(),
+        Whom::Node(name) => name.clone(),
+    };
+    let deed = match &it.deed {
+        Deed::Kill { whom: it, part } => {
+            let part = match part {
+                Part::Node => "",
+                Part::Postmaster => ", its postmaster alone",
+                Part::Patroni => ", its Patroni alone",
+            };
+            format!("kill {}{part}", whom(it))
+        }
+        Deed::Pause { whom: it, lasting } => format!("pause {} for {}", whom(it), time(*lasting)),
+        Deed::Restart { whom: it } => format!("restart {}", whom(it)),
+        Deed::Switchover { to } => {
+            format!("switch over to {}", to.as_ref().map_or("any replica".to_owned(), whom))
+        }
+        Deed::CutOff { whom: it, lasting } => format!("cut off {} for {}", whom(it), time(*lasting)),
+        Deed::FillDisk { whom: it, lasting } => {
+            format!("fill the disk of {} for {}", whom(it), time(*lasting))
+        }
+        Deed::Withhold { lasting } => format!("withhold the primary's log for {}", time(*lasting)),
+    };
+    format!("{when}: {deed}")
+}
+
+/// `write: SELECT token FROM payments`; nothing of operations without a ledger.
+pub fn ledgers(setup: &Setup) -> Vec<String> {
+    let line = |it: &Operation| Some(format!("{}: {}", it.name, it.ledger.as_ref()?.trim()));
+    setup.operations.iter().filter_map(line).collect()
 }
 
 fn seconds(it: Nanos) -> String {
