@@ -6,7 +6,7 @@ pub mod stored;
 
 pub use searched::{counting, suspected};
 
-use crate::run::result::{BUILT, COMMAND, FEED, FIRED, MONITORING, PLANS, STEP};
+use crate::run::result::{BUILT, COMMAND, FEED, FIRED, MONITORING, ORDEAL, PLANS, STEP};
 use crate::voice::Trouble;
 use analysis::account::{Part, Passage, Statements};
 use analysis::finding::TrialFacts;
@@ -16,15 +16,16 @@ use model::Nanos;
 use model::account::{About, Account, CellAccount, NodeAccount, RunState, Stand, TrialAccount};
 use model::matrix;
 use model::objective::Judged;
+use model::ordeal::{Ordeal, Survival};
 use model::plan::{Experiment, Limits, Node};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
-use store::{State, Status};
+use store::{State, Status, TrialId};
 use stored::{Reading, Stored};
 
 /// Subjects of notes that are told elsewhere in the account.
-const TOLD: [&str; 8] = [BUILT, COMMAND, FEED, FIRED, MONITORING, PLANS, STEP, "objective"];
+const TOLD: [&str; 9] = [BUILT, COMMAND, FEED, FIRED, MONITORING, ORDEAL, PLANS, STEP, "objective"];
 
 /// Reads the run's file. It may be still growing: then the account is of what there is so far.
 pub fn of(path: &Path) -> Result<Account, Trouble> {
@@ -44,8 +45,8 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
     let advice = advised::advice(&reading, &cells);
     searched::suspect(&reading, &mut maxima, &findings, &advice);
     let Reading { experiment, notes, trials, .. } = reading;
-    let trials = trials.into_iter().map(|it| trial(&experiment, &notes, it)).collect();
-    let survivals = Vec::new();
+    let trials: Vec<TrialAccount> = trials.into_iter().map(|it| trial(&experiment, &notes, it)).collect();
+    let survivals = survivals(&experiment, &trials);
     Ok(Account {
         about,
         experiment,
@@ -60,6 +61,11 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
         survivals,
         advice,
     })
+}
+
+fn survivals(experiment: &Experiment, trials: &[TrialAccount]) -> Vec<Survival> {
+    let ordeals = trials.iter().filter_map(|it| Some((it.cell, it.ordeal.as_ref()?)));
+    analysis::survival::all(experiment, &ordeals.collect::<Vec<_>>())
 }
 
 /// What one cell brought. `facts`: of `ended`, one by one.
@@ -137,10 +143,16 @@ fn trial(experiment: &Experiment, notes: &[store::Note], it: Stored) -> TrialAcc
         judged: experiment.cells[cell].setup.objectives.iter().filter_map(judge).collect(),
         tps: summary.as_ref().map(|it| it.total.tps),
         p99: summary.as_ref().and_then(|it| it.total.response.p99),
-        ordeal: None,
+        ordeal: ordeal(notes, id),
         charts,
         notes: of_trial.map(|it| (it.subject.clone(), it.text.clone())).collect(),
     }
+}
+
+/// What was done to a trial's system on purpose, and what came of it.
+fn ordeal(notes: &[store::Note], trial: TrialId) -> Option<Ordeal> {
+    let note = notes.iter().find(|it| it.trial == Some(trial) && it.subject == ORDEAL)?;
+    serde_json::from_str(&note.text).ok()
 }
 
 /// The machine, and every node that a trial had. One that was started anew from the same plan is the same: only ports and

@@ -209,7 +209,7 @@ fn sequences(entries: impl Iterator<Item = Entry>) -> Vec<u64> {
 #[test]
 fn a_keeper_keeps_everything() {
     let folder = Folder::new("ledger-keeper");
-    let path = ledger::beside(&folder.0.join("a.dyno"));
+    let path = ledger::beside(&folder.0.join("a.dyno"), 1);
     let source = Lined::default();
     let ledger = Ledger::create(&path, &HEADER).expect("there is room");
     let keeper = ledger::keep(ledger, source.clone(), clocks).expect("threads can be had");

@@ -6,6 +6,7 @@
 use super::feeds::{self, Feeds};
 use super::workload::Web;
 use crate::voice::{Trouble, plain};
+use load::ledger::IDENTITY;
 use model::plan::{Dataset, Feed, Replication, Setup, Stack};
 use model::reach::Reach;
 use model::rows::Rows;
@@ -151,7 +152,16 @@ impl Lab {
         if setup.stack.nodes.len() > 1 || setup.stack.replication.is_some() {
             self.become_(&setup.stack, tell)?;
         }
+        if setup.operations.iter().any(|it| it.ledger.is_some()) {
+            let chain = self.chain.as_mut().expect("its servers are up");
+            chain.identify(IDENTITY).map_err(failed)?;
+        }
         Ok(())
+    }
+
+    /// The chain and who looks after it, for those who do something to both.
+    pub fn parts(&mut self) -> (&mut Chain, &mut Supervisor) {
+        (self.chain.as_mut().expect("a trial was set up"), &mut self.supervisor)
     }
 
     /// What was built for the trial that was set up.
@@ -169,9 +179,13 @@ impl Lab {
         now.map(|it| it.bloat(&filled.template.state)).unwrap_or_default()
     }
 
-    /// What of the chain has ended though it was not asked to, and how: `pooler was ended by signal 9 in mid-trial`.
-    pub fn ended(&mut self) -> Vec<String> {
-        let nodes = self.chain().nodes().iter().filter_map(|it| Some((it.plan.name.clone(), it.node?)));
+    /// What of the chain has ended though it was not asked to, and how: `pooler was ended by signal 9 in mid-trial`. To
+    /// those that were `hit` it was done.
+    pub fn ended(&mut self, hit: &[String]) -> Vec<String> {
+        let chain = self.chain();
+        let replicas = chain.servers().into_iter().skip(1);
+        let nodes = chain.nodes().iter().chain(replicas).filter(|it| !hit.contains(&it.plan.name));
+        let nodes = nodes.filter_map(|it| Some((it.plan.name.clone(), it.node?)));
         let nodes: Vec<(String, NodeId)> = nodes.collect();
         let ended = |(name, id)| Some(format!("{name} {} in mid-trial", self.supervisor.ended(id)?));
         nodes.into_iter().filter_map(ended).collect()

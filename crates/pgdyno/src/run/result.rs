@@ -62,6 +62,8 @@ impl Judgement {
 
 /// Subject of the note that tells what repeats the run.
 pub const COMMAND: &str = "command";
+/// Subject of the note that tells what went wrong on purpose in a trial, and what came of it.
+pub const ORDEAL: &str = "ordeal";
 /// Subject of the note that tells which rule ended a trial.
 pub const FIRED: &str = "fired";
 /// Subject of the notes that tell how much of its table a feed can touch.

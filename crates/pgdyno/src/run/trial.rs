@@ -1,14 +1,17 @@
 //! How is one trial measured?
 
 use super::lab::{Hindrance, Lab};
+use super::ordeal::{Course, Planned, Scene};
 use super::result::GENERATOR;
 use super::watch::{Eyes, Seen, Since};
 use super::workload::{self, Loaded};
 use crate::measure::{self, Unmeasured, Watch};
+use crate::voice::Trouble;
 use analysis::objective;
-use analysis::rule::{self, Fired, Scene};
+use analysis::rule::{self, Fired, Scene as Ruled};
 use load::driver::Clock;
 use model::objective::Judged;
+use model::ordeal::Ordeal;
 use model::plan::{Kind, LoadModel, Setup, Stage, Think, Work};
 use model::summary::{Hop, Server};
 use model::{Measured, Second, Summary};
@@ -48,6 +51,8 @@ pub struct Done {
     pub watching: Cost,
     /// In their order, where they are wanted.
     pub seconds: Vec<Second>,
+    /// What went wrong on purpose, and what came of it.
+    pub ordeal: Option<Ordeal>,
 }
 
 /// Measures what stands ready in the lab. `interrupted` ends it early and keeps what there is.
@@ -67,34 +72,45 @@ pub fn run(
     let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it as i64)).into_iter().collect();
     let feeds = lab.feeds(setup).map_err(|it| Hindrance::Failed(it.what))?;
     let web = lab.web();
+    let planned = Planned::of(setup);
     let asked = workload::Asked {
         postgres: Some(lab.chain().entry()),
+        replicas: lab.chain().entry_to_replicas(),
+        secret: planned.as_ref().map(|it| it.secret),
         web: web.as_ref(),
         feeds: &feeds,
         variables: &variables,
     };
-    let prepare =
-        |setup: &Setup, seed| workload::prepare(setup, &asked, seed).map_err(|it| Hindrance::Failed(it.what));
+    let hindering = |it: Trouble| Hindrance::Failed(it.what);
     if setup.load.warmup.0 > 0 {
         show(Seen::WarmingUp);
         // Requests of its own, so that the trial does not ask again for what it has just warmed.
-        let Loaded { ready, .. } = prepare(&warming(setup), !seed)?;
+        let asked = workload::Asked { secret: None, ..asked };
+        let Loaded { ready, .. } = workload::prepare(&warming(setup), &asked, !seed).map_err(hindering)?;
         let warmed = measure::run(&ready, Clock::start(), &mut Blind, interrupted);
         drop(warmed.map_err(|it| hindered(&it, None))?);
     }
-    let Loaded { ready, plan } = prepare(setup, seed)?;
-    let scene = Scene::of(setup);
+    let Loaded { ready, plan } = workload::prepare(setup, &asked, seed).map_err(hindering)?;
+    let scene = Ruled::of(setup);
     let rules = setup.stop.iter().map(|it| rule::parse(it, &scene).expect("it was checked").rule).collect();
     let clock = Clock::start();
     let since = Since::new(clock);
     let (out, observations) = channel();
     let watched = since.clone();
     let group = own.clone();
-    let sampler = Sampler::start(points(lab, own), move || watched.now(), out);
+    let sampler = Sampler::start(points(lab, own), move || watched.now(), out.clone());
     let stop = AtomicBool::new(false);
-    let mut eyes = Eyes::new(observations, rules, (writer, id), show, since, (&stop, interrupted), keep);
+    let mut eyes =
+        Eyes::new(observations, rules, (writer, id), show, since.clone(), (&stop, interrupted), keep);
     let before = group.as_ref().map(Group::usage);
-    let measured = measure::run(&ready, clock, &mut eyes, &stop);
+    let (measured, course) = match &planned {
+        Some(planned) => {
+            let scene = Scene { run: writer.path(), trial: id.0, clock, since, tell: out };
+            let (measured, course) = planned.measure(lab, &ready, scene, &mut eyes, &stop)?;
+            (measured, Some(course))
+        }
+        None => (measure::run(&ready, clock, &mut eyes, &stop), None),
+    };
     let held =
         before.zip(group.as_ref().map(Group::usage)).and_then(|(before, now)| held_back(&before, &now));
     // Poolers take note of clients that have left.
@@ -102,17 +118,19 @@ pub fn run(
     let watching = sampler.stop();
     let refused = eyes.refused();
     let (fired, seconds) = eyes.finish();
-    let ended = lab.ended();
+    let hit = course.as_ref().map_or(Vec::new(), Course::hit);
+    let ended = lab.ended(&hit);
     let measured = measured.map_err(|it| hindered(&it, refused.as_deref()))?;
     let mut summary = analysis::summarise(&measured, server(lab.chain(), setup), plan);
     analysis::throttled(&mut summary, held);
+    let ordeal = course.map(|it| it.conclude(lab)).transpose()?;
     let operations = &scene.operations;
     let objectives = setup
         .objectives
         .iter()
         .map(|it| objective::parse(it, operations).expect("it was checked").judge(&summary));
     let objectives = objectives.collect();
-    Ok(Done { measured, summary, objectives, fired, ended, watching, seconds })
+    Ok(Done { measured, summary, objectives, fired, ended, watching, seconds, ordeal })
 }
 
 /// Share of the quota's periods in which a group was held back; `None` without a quota.
@@ -165,7 +183,9 @@ fn hindered(why: &Unmeasured, refused: Option<&str>) -> Hindrance {
 fn points(lab: &Lab, own: Option<Group>) -> Vec<Point> {
     let chain = lab.chain();
     let database = &chain.users().database;
-    let nodes = chain.nodes().iter().map(|it| Point::of_running(it, database, &lab.supervisor));
+    let replicas = chain.servers().into_iter().skip(1);
+    let nodes = chain.nodes().iter().chain(replicas);
+    let nodes = nodes.map(|it| Point::of_running(it, database, &lab.supervisor));
     let own = Point { group: own, ..Point::generator() };
     [Point::host(), own].into_iter().chain(nodes).collect()
 }

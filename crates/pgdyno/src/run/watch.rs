@@ -28,7 +28,17 @@ impl Since {
 
     /// Since the window began; zero before it.
     pub fn now(&self) -> Nanos {
-        self.clock.now() - Nanos(self.begin.load(Ordering::Acquire))
+        self.of(self.clock.now())
+    }
+
+    /// The same of a moment of the clock.
+    pub fn of(&self, at: Nanos) -> Nanos {
+        at - Nanos(self.begin.load(Ordering::Acquire))
+    }
+
+    /// When the window began, by the clock; `None` before it.
+    pub fn begun(&self) -> Option<Nanos> {
+        Some(Nanos(self.begin.load(Ordering::Acquire))).filter(|it| *it != Nanos::MAX)
     }
 }
 

@@ -5,10 +5,11 @@ use crate::measure::{self, Driver, Ready};
 use crate::voice::Trouble;
 use load::driver::Address;
 use load::feed::{Feed, Order};
+use load::ledger::Keyed;
 use load::random::Seeds;
 use load::script::{Head, Maker, Program};
 use load::{Initial, Plan, Postgres, Seeding, Service, Workload, schedule};
-use model::plan::{FeedOrder, Load, LoadModel, Operation, Setup, Work};
+use model::plan::{FeedOrder, Load, LoadModel, Operation, Setup, To, Work};
 use model::rows::Rows;
 use model::summary;
 use model::{Nanos, PerSecond, Schedule, ScriptId, Stream, Users};
@@ -37,10 +38,14 @@ pub struct Loaded {
 }
 
 /// Who is asked, and what with.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// Who answers SQL, if anybody does.
     pub postgres: Option<&'a Target>,
+    /// The same of the replicas, where they have a door of their own.
+    pub replicas: Option<&'a Target>,
+    /// Seals what is written by operations with a ledger; `None` where none is kept.
+    pub secret: Option<u64>,
     /// Who answers HTTP requests.
     pub web: Option<&'a Web>,
     /// By the plan's feeds.
@@ -59,6 +64,7 @@ pub struct Web {
 pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Trouble> {
     let load = &setup.load;
     let program = compile(setup, asked)?;
+    let keyed = keyed(setup, &program);
     let schedule = schedule(setup)?;
     let clients = clients(load);
     let threads = u16::try_from(u32::from(load.threads).min(clients)).expect("the lesser of two");
@@ -89,31 +95,48 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
     let many = !load.model.is_open() && !load.connect_each;
     let driver = Driver::suited(many);
     let described = describe(setup, &plan, driver, seed);
-    let (postgres, address) = sql
-        .map(|it| {
-            let address = of(&it.address);
-            let transport = match &address {
-                Address::Unix(_) => Transport::Unix,
-                Address::Tcp(_) => Transport::Tcp,
-            };
-            (Postgres { login: Arc::clone(&it.login), transport }, address)
-        })
-        .unzip();
+    let (postgres, address): (Option<Postgres>, Option<Address>) = sql.map(door).unzip();
+    let replicas = asked.replicas.filter(|_| sql.is_some() && routed(setup)).map(door);
     let (services, addresses) = web.map(|it| service(it, load)).transpose()?.into_iter().unzip();
     let feeds =
         setup.feeds.iter().zip(asked.feeds).map(|(it, rows)| Feed::new(rows.clone(), order(it.order, seed)));
-    let work = Arc::new(Workload::of(plan, postgres, services).with_feeds(feeds.collect()));
-    Ok(Loaded {
-        ready: Ready {
-            work,
-            postgres: address.into_iter().collect(),
-            services: addresses,
-            driver,
-            spin: SPIN,
-            log: false,
-        },
-        plan: described,
-    })
+    let mut work = Workload::of(plan, postgres, services).with_feeds(feeds.collect());
+    let mut doors: Vec<Address> = address.into_iter().collect();
+    if let Some((replicas, address)) = replicas {
+        let to: Vec<To> = setup.operations.iter().map(|it| it.to).collect();
+        work = work.with_replicas(replicas, &to);
+        doors.push(address);
+    }
+    if let Some(keyed) = keyed {
+        work = match asked.secret {
+            Some(secret) => work.with_ledger(secret, keyed),
+            None => work.with_decoys(seed, keyed),
+        };
+    }
+    let work = Arc::new(work);
+    let ready = Ready { work, postgres: doors, services: addresses, driver, spin: SPIN, log: false };
+    Ok(Loaded { ready, plan: described })
+}
+
+fn door(it: &Target) -> (Postgres, Address) {
+    let address = of(&it.address);
+    let transport = match &address {
+        Address::Unix(_) => Transport::Unix,
+        Address::Tcp(_) => Transport::Tcp,
+    };
+    (Postgres { login: Arc::clone(&it.login), transport }, address)
+}
+
+/// Whether anybody goes to replicas.
+fn routed(setup: &Setup) -> bool {
+    setup.operations.iter().any(|it| it.to != To::Primary)
+}
+
+/// By operation, those whose writes have tokens; `None` where none has.
+fn keyed(setup: &Setup, program: &Program) -> Option<Vec<Option<Keyed>>> {
+    let its = |it: &Operation| it.ledger.as_ref().and_then(|_| Keyed::of(program));
+    let keyed: Vec<Option<Keyed>> = setup.operations.iter().map(its).collect();
+    keyed.iter().any(Option::is_some).then_some(keyed)
 }
 
 fn of(address: &ask::Address) -> Address {
@@ -171,7 +194,10 @@ pub fn operations(setup: &Setup) -> Vec<summary::Script> {
 }
 
 fn compile(setup: &Setup, asked: &Asked<'_>) -> Result<Program, Trouble> {
-    let predefined: Vec<&str> = asked.variables.iter().map(|it| it.0).collect();
+    let mut predefined: Vec<&str> = asked.variables.iter().map(|it| it.0).collect();
+    if setup.operations.iter().any(|it| it.ledger.is_some()) {
+        predefined.extend(Keyed::VARIABLES);
+    }
     let mut maker = Maker::new(ready::mode(setup.load.query_mode), &predefined).with_secrets(http::secret);
     for it in &setup.operations {
         let feed = it.feed.as_ref().and_then(|name| setup.feeds.iter().position(|feed| feed.name == *name));

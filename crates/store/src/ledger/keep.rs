@@ -23,9 +23,6 @@ pub trait Source: Send {
     fn written(&mut self);
 }
 
-/// Reads both clocks at one moment: monotonic, and Unix time in microseconds.
-pub type Clocks = fn() -> (Nanos, u64);
-
 /// Between two writes: with the write itself it stays below the ten milliseconds that a kill may cost.
 pub const EVERY: Duration = Duration::from_millis(5);
 /// Between two syncs.
@@ -56,8 +53,13 @@ pub struct Kept {
     pub bytes: u64,
 }
 
-/// Begins to keep what comes from `source`.
-pub fn keep(ledger: Ledger, source: impl Source + 'static, clocks: Clocks) -> io::Result<Keeper> {
+/// Begins to keep what comes from `source`. `clocks` reads both at one moment: the monotonic one of the entries, and Unix time in
+/// microseconds.
+pub fn keep(
+    ledger: Ledger,
+    source: impl Source + 'static,
+    clocks: impl Fn() -> (Nanos, u64) + Send + 'static,
+) -> io::Result<Keeper> {
     let shared = Arc::new(Shared::default());
     let file = ledger.file()?;
     let (stop, stopped) = sync_channel(0);
@@ -117,11 +119,11 @@ impl Drop for Keeper {
 }
 
 /// The thread that writes.
-struct Clerk<S> {
+struct Clerk<S, C> {
     /// Until something could not be written.
     ledger: Option<Ledger>,
     source: S,
-    clocks: Clocks,
+    clocks: C,
     shared: Arc<Shared>,
     batch: Vec<Entry>,
     kept: Kept,
@@ -129,7 +131,7 @@ struct Clerk<S> {
     said: Option<Nanos>,
 }
 
-impl<S: Source> Clerk<S> {
+impl<S: Source, C: Fn() -> (Nanos, u64)> Clerk<S, C> {
     fn serve(mut self, stopped: &Receiver<()>) -> (Option<Ledger>, Kept) {
         loop {
             let ends = stopped.recv_timeout(EVERY) != Err(RecvTimeoutError::Timeout);

@@ -1,6 +1,6 @@
 //! Which writes were attempted, and what came of each, even if this process is killed?
 //!
-//! A file beside the run's: `NAME.ledger` beside `NAME.dyno`. Frames are only appended, each with a checksum over itself and
+//! A file of each trial beside the run's: `NAME.1.ledger` beside `NAME.dyno`. Frames are only appended, each with a checksum over itself and
 //! all before it. What [`Ledger::write`] has handed to the system outlives this process; what was synced outlives the host.
 //! A tail that was lost turns outcomes into unknown ones: that can hide a loss, and never invents one.
 //!
@@ -16,7 +16,7 @@ mod keep;
 mod read;
 mod write;
 
-pub use keep::{Clocks, Keeper, Kept, Source, keep};
+pub use keep::{Keeper, Kept, Source, keep};
 pub use read::{Entries, open};
 pub use write::Ledger;
 
@@ -33,7 +33,7 @@ pub struct Header {
     pub begun_ms: u64,
 }
 
-/// The ledger that belongs to a run's file.
-pub fn beside(run: &Path) -> PathBuf {
-    run.with_extension("ledger")
+/// The ledger that belongs to a trial, numbered from 1, of a run's file.
+pub fn beside(run: &Path, trial: u32) -> PathBuf {
+    run.with_extension(format!("{trial}.ledger"))
 }

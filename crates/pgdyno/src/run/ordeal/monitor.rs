@@ -1,0 +1,85 @@
+//! Is the primary silent?
+//!
+//! Asked over the network that clients use, so that one that is cut off is silent, though it runs.
+
+use super::super::watch::Since;
+use model::Nanos;
+use stack::ask::{Connection, Target};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Between two questions.
+const EVERY: Duration = Duration::from_millis(50);
+/// An answer that takes longer is none.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Asks one server again and again, on a thread of its own.
+#[derive(Debug)]
+pub struct Monitor {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// Whom to ask, and how often that was changed.
+    whom: Mutex<(Target, u32)>,
+    /// When the last question was asked that was answered.
+    heard: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Monitor {
+    pub fn start(whom: Target, since: Since) -> Monitor {
+        let heard = AtomicU64::new(since.now().0);
+        let shared = Arc::new(Shared { whom: Mutex::new((whom, 0)), heard, stop: AtomicBool::new(false) });
+        let asks = Arc::clone(&shared);
+        let thread = thread::spawn(move || asks.ask(&since));
+        Monitor { shared, thread: Some(thread) }
+    }
+
+    /// From now on, another one.
+    pub fn turn_to(&self, whom: Target, now: Nanos) {
+        let mut current = self.shared.whom.lock().expect("nobody panics with it");
+        *current = (whom, current.1 + 1);
+        self.shared.heard.store(now.0, Ordering::Release);
+    }
+
+    /// For how long nothing was heard.
+    pub fn silent_for(&self, now: Nanos) -> Nanos {
+        now - Nanos(self.shared.heard.load(Ordering::Acquire))
+    }
+}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        if let Some(it) = self.thread.take() {
+            it.join().expect("asking does not panic");
+        }
+    }
+}
+
+impl Shared {
+    fn ask(&self, since: &Since) {
+        let mut session: Option<(Connection, u32)> = None;
+        while !self.stop.load(Ordering::Relaxed) {
+            let (target, turn) = self.whom.lock().expect("nobody panics with it").clone();
+            let asked = since.now();
+            let known = session.take().filter(|it| it.1 == turn).map(|it| it.0);
+            let opened = known.map_or_else(|| target.open(PATIENCE), Ok);
+            let answered = opened.and_then(|mut it| it.query("select 1").map(|_| it));
+            let current = self.whom.lock().expect("nobody panics with it");
+            if let Ok(it) = answered
+                && current.1 == turn
+            {
+                self.heard.fetch_max(asked.0, Ordering::AcqRel);
+                session = Some((it, turn));
+            }
+            drop(current);
+            thread::sleep(EVERY);
+        }
+    }
+}
