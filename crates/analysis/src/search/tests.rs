@@ -199,6 +199,25 @@ fn search_two_hundred_of_each_kind() {
     });
 }
 
+/// Of two states, one is a fifth slower: whatever turns the coin takes, the answer is of that one.
+#[test]
+fn the_slower_of_two_states_is_what_it_holds() {
+    for turns in 1..64u32 {
+        let max = Max::USUAL;
+        let count = std::cell::Cell::new(0);
+        let (done, it) = by_rule(&max, 300.0, |step| {
+            let n = count.get();
+            count.set(n + 1);
+            // Once a third of the trials is slow at least, in any order.
+            let is_slow = turns >> (n % 6) & 1 == 1 || n % 3 == 2;
+            up_to(if is_slow { 400.0 } else { 500.0 })(step)
+        });
+        let level =
+            it.level.unwrap_or_else(|| panic!("{turns:b}: {:?} {}", it.hindered, course(&done, 400.0)));
+        assert!((0.93..=1.02).contains(&(level / 400.0)), "{turns:b}: {level} {}", course(&done, 400.0));
+    }
+}
+
 /// One trial in twelve has a neighbour who takes a third: that is an exception.
 #[test]
 fn a_neighbour_now_and_then_is_no_state() {
