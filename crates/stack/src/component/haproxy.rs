@@ -168,7 +168,7 @@ fn servers(wanted: &HaProxy, doors: &[Door<'_>]) -> String {
     }
     let line = |it: &Door<'_>| match &it.address {
         Address::Tcp(address) => format!("    server {} {address}{options}\n", it.name),
-        Address::Unix(path) => format!("    server {} unix@{}{options}\n", it.name, path.display()),
+        Address::Unix(path) => format!("    server {} unix@{}{options}\n", it.name, word(path)),
     };
     doors.iter().map(line).collect()
 }
@@ -176,7 +176,7 @@ fn servers(wanted: &HaProxy, doors: &[Door<'_>]) -> String {
 fn written(mode: &str, wanted: &HaProxy, given: &Given<'_>, statistics: &Path, backend: &str) -> String {
     let bind = match given.address {
         Address::Tcp(it) => it.to_string(),
-        Address::Unix(path) => format!("unix@{} mode 700", path.display()),
+        Address::Unix(path) => format!("unix@{} mode 700", word(path)),
     };
     format!(
         "\
@@ -205,10 +205,15 @@ frontend {name}
 
 backend behind
 {backend}",
-        statistics = statistics.display(),
+        statistics = word(statistics),
         queue = millis(wanted.queue_timeout),
         name = given.node.name,
     )
+}
+
+/// A path as one word of its configuration.
+fn word(path: &Path) -> String {
+    path.display().to_string().replace('\\', "\\\\").replace(' ', "\\ ")
 }
 
 /// HAProxy's time, at least its least one.

@@ -169,7 +169,7 @@ impl Postgres {
         let config = supervisor.directory().join(file(self.name()));
         let name = format!("{}-rewind", self.name());
         let source = format!(
-            "host={} port={to} user={NAME} dbname={NAME} application_name=pgdyno",
+            "host='{}' port={to} user={NAME} dbname={NAME} application_name=pgdyno",
             self.sockets.display()
         );
         let mut launch = Launch::new(&name, self.program("pg_rewind"), &supervisor.home())

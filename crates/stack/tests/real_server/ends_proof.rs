@@ -1,13 +1,19 @@
 //! Does nothing survive, whenever and however pgdyno ends?
 //!
 //! Rounds of: a process starts a supervisor and several nodes, and meets its end at a seeded moment. Then no process, no
-//! group and no directory may remain. `./x proof` runs a thousand and more of them; the other tests a few.
+//! group, no interface, no mount and no directory may remain; a namespace without any of these is none. `./x proof` runs a
+//! thousand and more of them; the other tests a few.
 
+use super::chain::haproxy;
+use super::replicas::replicated;
 use super::scratch::{OURSELVES, Scratch};
 use super::server::{PATIENCE, installation, keeper};
-use model::plan::Limits;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use model::Nanos;
+use model::plan::{Entrance, Limits, Manager, Patroni, Promoter, Sync};
+use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group};
+use stack::chain::{self, Chain};
 use stack::component::postgres::{Postgres, Settings};
+use stack::component::program::Programs;
 use stack::host::{Cgroups, program};
 use stack::supervisor::{Answer, Launch, Sig, Step, Supervisor, free_port};
 use std::io::{BufRead, BufReader, Write as _};
@@ -15,11 +21,48 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What the victim says when it gets there; it is killed at one of them, or some µs later.
 const PHASES: [&str; 9] =
     ["born", "keeper", "forking", "limited", "deaf", "launched", "ready", "stopping", "stopped"];
+/// The same of one that has its primary killed.
+const FAILOVER: [&str; 9] =
+    ["born", "keeper", "primary", "replica", "up", "killed", "promoted", "stopping", "stopped"];
+
+/// What a victim starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cast {
+    /// Cheap processes with bad habits.
+    StandIns,
+    /// PostgreSQL and PgBouncer.
+    Servers,
+    /// Three servers with networks of their own behind a balancer; the primary is killed, and we promote.
+    Replicas,
+    /// The same, and Patroni promotes.
+    Patroni,
+}
+
+impl Cast {
+    const ALL: [Cast; 4] = [Cast::StandIns, Cast::Servers, Cast::Replicas, Cast::Patroni];
+
+    fn phases(self) -> &'static [&'static str; 9] {
+        match self {
+            Cast::StandIns | Cast::Servers => &PHASES,
+            Cast::Replicas | Cast::Patroni => &FAILOVER,
+        }
+    }
+
+    /// A phase lasts so long, about, and the end comes within it; in µs.
+    fn lasts(self) -> u64 {
+        match self {
+            Cast::StandIns => 8_000,
+            // Real servers take a second to be ready.
+            Cast::Servers | Cast::Replicas => 1_000_000,
+            Cast::Patroni => 5_000_000,
+        }
+    }
+}
 
 /// How a victim ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,14 +71,16 @@ enum Fate {
     /// SIGINT to its whole process group, twice: what a terminal does when Ctrl-C is pressed twice.
     CtrlCTwice,
     Panic,
+    /// As `Kill`, and the keeper after it.
+    KeeperToo,
 }
 
 /// One round, decided by its seed.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     fate: Fate,
-    real: bool,
-    /// Index of [`PHASES`].
+    cast: Cast,
+    /// Index of its phases.
     phase: usize,
     after: Duration,
 }
@@ -54,12 +99,14 @@ impl Chance {
 }
 
 impl Round {
-    fn new(seed: u64, number: u64, fate: Fate, real: bool) -> Round {
+    fn new(seed: u64, number: u64, fate: Fate, cast: Cast) -> Round {
         let mut chance = Chance(seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
-        let phase = chance.below(PHASES.len() as u64) as usize;
-        // Real servers take a second to be ready.
-        let most = if real { 1_000_000 } else { 8_000 };
-        Round { fate, real, phase, after: Duration::from_micros(chance.below(most)) }
+        let phase = chance.below(cast.phases().len() as u64) as usize;
+        Round { fate, cast, phase, after: Duration::from_micros(chance.below(cast.lasts())) }
+    }
+
+    fn phase(&self) -> &'static str {
+        self.cast.phases()[self.phase]
     }
 }
 
@@ -67,7 +114,11 @@ impl Round {
 #[test]
 fn victim() {
     let Ok(role) = std::env::var("STACK_TEST_PROOF") else { return };
-    let (real, panics) = role.split_once(' ').unwrap();
+    let (cast, panics) = role.split_once(' ').unwrap();
+    let Some(cast) = Cast::ALL.into_iter().find(|it| format!("{it:?}") == cast) else {
+        // Whoever starts the next time removes what is left.
+        return drop(Supervisor::start(&keeper()).unwrap());
+    };
     let say = |phase: &str| {
         // Past the harness, which would keep it.
         writeln!(std::io::stdout().lock(), "phase {phase}").unwrap();
@@ -78,7 +129,11 @@ fn victim() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     println!("phase keeper-pid {}", supervisor.keeper_pid());
     say("keeper");
-    let node = if real == "real" { servers(&mut supervisor, &say) } else { stand_ins(&mut supervisor, &say) };
+    let node = match cast {
+        Cast::StandIns => stand_ins(&mut supervisor, &say),
+        Cast::Servers => servers(&mut supervisor, &say),
+        Cast::Replicas | Cast::Patroni => failover(&mut supervisor, cast, &say),
+    };
     say("ready");
     if panics.is_empty() {
         // Some die while they run, some while they stop.
@@ -147,18 +202,44 @@ fn servers(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervisor
     pooler.unwrap_or(postgres.node)
 }
 
-/// Plays one round and tells whether its end was a signal, and what survived it: processes, groups, directories.
+/// A primary dies, another server takes its place, and the old one comes back.
+fn failover(supervisor: &mut Supervisor, cast: Cast, say: &dyn Fn(&str)) -> stack::supervisor::NodeId {
+    let mut plan = replicated(&[haproxy(Entrance::Tcp, None)], Sync::First(1), Promoter::default());
+    let replication = plan.replication.as_mut().unwrap();
+    replication.apart = geteuid().is_root();
+    replication.disks = geteuid().is_root();
+    if cast == Cast::Patroni {
+        let quick = Patroni {
+            loop_wait: Nanos::from_secs(1),
+            retry_timeout: Nanos::from_secs(3),
+            ..Patroni::default()
+        };
+        replication.manager = Manager::Patroni(quick);
+    }
+    let mut tell = |step: chain::Step<'_>| match step {
+        chain::Step::Ready(it, _) if it.plan.name == "postgres" => say("primary"),
+        chain::Step::Ready(it, _) if it.plan.name == "postgres-2" => say("replica"),
+        _ => {}
+    };
+    let mut chain = Chain::up(supervisor, &plan, &Programs::here(), &mut tell).unwrap();
+    say("up");
+    let began = Instant::now();
+    chain.kill(supervisor, "postgres").unwrap();
+    say("killed");
+    let promotion = match cast {
+        Cast::Patroni => chain.await_promotion(supervisor, began, PATIENCE).unwrap(),
+        _ => chain.fail_over(supervisor).unwrap(),
+    };
+    say("promoted");
+    chain.rejoin(supervisor, &promotion.from).unwrap();
+    chain.primary().and_then(|it| it.node).unwrap()
+}
+
+/// Plays one round and tells whether its end was a signal, and what survived it: processes, groups, interfaces, mounts, directories.
 fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
-    let panics = if round.fate == Fate::Panic { PHASES[round.phase] } else { "" };
-    let mut victim = Command::new(OURSELVES)
-        .args(["--exact", "real_server::ends_proof::victim", "--nocapture"])
-        .env("STACK_TEST_PROOF", format!("{} {panics}", if round.real { "real" } else { "stand-ins" }))
-        .env("TMPDIR", &scratch.0)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .unwrap();
+    let panics = if round.fate == Fate::Panic { round.phase() } else { "" };
+    let role = format!("{:?} {panics}", round.cast);
+    let mut victim = ourselves(&role, scratch).stdout(Stdio::piped()).process_group(0).spawn().unwrap();
     let pid = Pid::from_child(&victim);
     let mut keeper = None;
     let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -168,7 +249,7 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
         if let Some(number) = word.strip_prefix("keeper-pid ") {
             keeper = number.parse::<u32>().ok();
         }
-        if word == PHASES[round.phase] && round.fate != Fate::Panic {
+        if word == round.phase() && round.fate != Fate::Panic {
             // Not a wait for anything: the moment is what the seed decides.
             std::thread::sleep(round.after);
             break;
@@ -176,7 +257,7 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     }
     match round.fate {
         // It may have ended by now; its number is its own until it is waited for.
-        Fate::Kill => kill_process(pid, Signal::KILL).unwrap_or(()),
+        Fate::Kill | Fate::KeeperToo => kill_process(pid, Signal::KILL).unwrap_or(()),
         Fate::CtrlCTwice => (0..2).for_each(|_| kill_process_group(pid, Signal::INT).unwrap_or(())),
         // Until it has ended by itself.
         Fate::Panic => {}
@@ -186,29 +267,67 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     for line in lines {
         keeper = keeper.or(line.split_once("keeper-pid ").and_then(|it| it.1.parse().ok()));
     }
-    let (processes, directories) = scratch.left();
+    if round.fate == Fate::KeeperToo {
+        // It may have ended with its supervisor.
+        let known = keeper.and_then(|it| Pid::from_raw(it.cast_signed()));
+        known.map(|it| kill_process(it, Signal::KILL));
+        let until = Instant::now() + scratch.patience;
+        while !scratch.entries().is_empty() && Instant::now() < until {
+            assert!(ourselves("sweep ", scratch).stdout(Stdio::null()).status().unwrap().success());
+        }
+    }
+    let keeper = keeper.unwrap_or(0);
     let Cgroups { v1, v2 } = Cgroups::look();
-    let all = v1.into_iter().chain(v2).map(|it| it.directory.join(format!("pgdyno-{}", keeper.unwrap_or(0))));
-    let groups = all.filter(|it| it.exists()).collect::<Vec<PathBuf>>();
-    let shown = directories.into_iter().chain(groups).map(|it| it.display().to_string());
-    (signalled, processes.into_iter().chain(shown).collect())
+    let groups = v1.into_iter().chain(v2).map(|it| it.directory.join(format!("pgdyno-{keeper}")));
+    // The number that its networks have, if no other had it.
+    let interface = PathBuf::from(format!("/sys/class/net/pgdyno{}", keeper as u8));
+    let others: Vec<PathBuf> = groups.chain([interface]).collect();
+    let (processes, directories) = scratch.left();
+    let until = Instant::now() + scratch.patience;
+    loop {
+        // The kernel takes its time with the interfaces and mounts of namespaces that have ended.
+        let others = others.iter().filter(|it| it.exists()).chain(&directories);
+        let shown = others.map(|it| it.display().to_string()).chain(scratch.mounts());
+        let left: Vec<String> = processes.iter().cloned().chain(shown).collect();
+        if left.is_empty() || Instant::now() > until {
+            return (signalled, left);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// This program, as another.
+fn ourselves(role: &str, scratch: &Scratch) -> Command {
+    let mut command = Command::new(OURSELVES);
+    command
+        .args(["--exact", "real_server::ends_proof::victim", "--nocapture"])
+        .env("STACK_TEST_PROOF", role)
+        .env("TMPDIR", &scratch.path)
+        .stderr(Stdio::null());
+    command
 }
 
 /// Plays many, some at a time, and prints what came of them.
-fn play_all(name: &str, rounds: u64, fate: Fate, real: bool) {
+fn play_all(name: &str, rounds: u64, fates: &[Fate], cast: Cast) {
     let seed = std::env::var("PGDYNO_PROOF_SEED").map_or(20_260, |it| it.parse().expect("a number"));
     let (next, signalled, survivors) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
-        for worker in 0..if rounds < 20 { 1 } else { 4 } {
+        let most = if cast == Cast::StandIns || cast == Cast::Servers { 4 } else { 2 };
+        for worker in 0..if rounds < 20 { 1 } else { most } {
             let (next, signalled, survivors) = (&next, &signalled, &survivors);
             scope.spawn(move || {
-                let scratch = Scratch::new(&format!("{name}-{worker}"));
+                let mut scratch = Scratch::new(&format!("{name}-{worker}"));
+                if cast == Cast::Patroni {
+                    // Each Patroni stops its server first.
+                    scratch.patience *= 4;
+                }
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     if number >= rounds {
                         return;
                     }
-                    let round = Round::new(seed, number, fate, real);
+                    let fate = fates[number as usize % fates.len()];
+                    let round = Round::new(seed, number, fate, cast);
                     let (by_signal, left) = play(&round, &scratch);
                     signalled.fetch_add(u64::from(by_signal), Ordering::Relaxed);
                     for it in left {
@@ -223,6 +342,7 @@ fn play_all(name: &str, rounds: u64, fate: Fate, real: bool) {
     let (signalled, survivors) = (signalled.into_inner(), survivors.into_inner());
     println!("{name}: {rounds} rounds, {signalled} ended by the signal, {survivors} survivors; seed {seed}");
     assert_eq!(survivors, 0, "{name}, seed {seed}");
+    assert!(fates.contains(&Fate::Panic) || signalled == rounds, "{name}: some ended by themselves");
 }
 
 /// How many rounds: so many, or what `./x proof` asks for.
@@ -233,20 +353,35 @@ fn rounds(few: u64, of_proof: impl Fn(u64) -> u64) -> u64 {
 
 #[test]
 fn kill_9() {
-    play_all("kill -9", rounds(10, |it| it), Fate::Kill, false);
+    play_all("kill -9", rounds(10, |it| it), &[Fate::Kill], Cast::StandIns);
 }
 
 #[test]
 fn kill_9_with_real_servers() {
-    play_all("kill -9 with servers", rounds(3, |it| (it / 50).max(3)), Fate::Kill, true);
+    play_all("kill -9 with servers", rounds(3, |it| (it / 50).max(3)), &[Fate::Kill], Cast::Servers);
+}
+
+#[test]
+fn kill_9_during_a_failover() {
+    let fates = [Fate::Kill, Fate::KeeperToo];
+    play_all("kill -9 during a failover", rounds(4, |it| (it / 5).max(4)), &fates, Cast::Replicas);
+}
+
+#[test]
+fn kill_9_with_patroni() {
+    if program("patroni", "--version", &[]).is_none() || program("etcd", "--version", &[]).is_none() {
+        return println!("skipped: there is no Patroni, or no etcd");
+    }
+    let fates = [Fate::Kill, Fate::KeeperToo];
+    play_all("kill -9 with Patroni", rounds(2, |it| (it / 50).max(2)), &fates, Cast::Patroni);
 }
 
 #[test]
 fn ctrl_c_twice() {
-    play_all("Ctrl-C twice", rounds(3, |it| (it / 20).max(3)), Fate::CtrlCTwice, false);
+    play_all("Ctrl-C twice", rounds(3, |it| (it / 20).max(3)), &[Fate::CtrlCTwice], Cast::StandIns);
 }
 
 #[test]
 fn panics() {
-    play_all("panic", rounds(3, |it| (it / 20).max(3)), Fate::Panic, false);
+    play_all("panic", rounds(3, |it| (it / 20).max(3)), &[Fate::Panic], Cast::StandIns);
 }

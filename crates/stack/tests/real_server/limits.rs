@@ -85,11 +85,13 @@ fn memory_is_bounded_and_only_its_own_node_is_killed() {
     }
     let group = supervisor.group(hungry).unwrap().clone();
     let end = supervisor.await_ready::<()>(hungry, PATIENCE, || Answer::NotYet("hungry".to_owned()));
-    assert!(end.unwrap_err().why.contains("was ended by signal 9"));
+    let why = "it was ended by signal 9; its memory limit was used up, and the kernel ended 1 of its processes";
+    assert_eq!(end.unwrap_err().why, why);
     let used = group.usage();
     assert_eq!((used.memory_limit, used.oom_kills), (Some(32 << 20), Some(1)), "{used:?}");
     assert!(used.memory_failures.unwrap() > 0 && used.memory_peak.unwrap() <= 32 << 20, "{used:?}");
     assert_eq!(supervisor.ended(neighbour), None);
+    assert_eq!((supervisor.starved(hungry), supervisor.starved(neighbour)), (1, 0));
     assert_eq!(supervisor.group(neighbour).unwrap().usage().oom_kills, Some(0));
 }
 
@@ -276,11 +278,11 @@ fn generator() {
 #[test]
 fn the_generator_is_limited_and_released() {
     let scratch = Scratch::new("generator");
-    let said = scratch.0.join("said");
+    let said = scratch.path.join("said");
     let done = Command::new(OURSELVES)
         .args(["--exact", "real_server::limits::generator"])
         .env("STACK_TEST_GENERATOR", &said)
-        .env("TMPDIR", &scratch.0)
+        .env("TMPDIR", &scratch.path)
         .stdout(Stdio::null())
         .status()
         .unwrap();

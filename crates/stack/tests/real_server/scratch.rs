@@ -8,19 +8,23 @@ use std::time::{Duration, Instant};
 pub const OURSELVES: &str = "/proc/self/exe";
 
 /// A directory on disk in which run directories of one test are made.
-pub struct Scratch(pub PathBuf);
+pub struct Scratch {
+    pub path: PathBuf,
+    /// How long what is in it is waited for.
+    pub patience: Duration,
+}
 
 impl Scratch {
     pub fn new(name: &str) -> Scratch {
         let path = PathBuf::from(format!("/var/tmp/stack-test-{name}-{}", std::process::id()));
         std::fs::create_dir(&path).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        Scratch(path)
+        Scratch { path, patience: Duration::from_secs(30) }
     }
 
     /// Processes that have to do with it: by their arguments, environment or working directory.
     pub fn processes(&self) -> Vec<String> {
-        let mark = self.0.to_str().unwrap();
+        let mark = self.path.to_str().unwrap();
         let about = |pid: &Path| {
             let read = |it: &str| {
                 String::from_utf8_lossy(&std::fs::read(pid.join(it)).unwrap_or_default()).into_owned()
@@ -34,12 +38,22 @@ impl Scratch {
     }
 
     pub fn entries(&self) -> Vec<PathBuf> {
-        std::fs::read_dir(&self.0).unwrap().flatten().map(|it| it.path()).collect()
+        std::fs::read_dir(&self.path).unwrap().flatten().map(|it| it.path()).collect()
     }
 
-    /// What is left when half a minute has passed, or nothing any more: processes, then directories.
+    /// Mounts that have to do with it, as this process sees them, and what disks there are of its files.
+    pub fn mounts(&self) -> Vec<String> {
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let disks = std::fs::read_dir("/sys/block").unwrap().flatten();
+        let files = disks.filter_map(|it| std::fs::read_to_string(it.path().join("loop/backing_file")).ok());
+        let all = mounts.lines().map(str::to_owned).chain(files);
+        let mark = self.path.to_str().unwrap();
+        all.filter(|it| it.contains(mark)).collect()
+    }
+
+    /// What is left when time is up, or nothing any more: processes, then directories.
     pub fn left(&self) -> (Vec<String>, Vec<PathBuf>) {
-        let until = Instant::now() + Duration::from_secs(30);
+        let until = Instant::now() + self.patience;
         loop {
             let left = (self.processes(), self.entries());
             if left.0.is_empty() && left.1.is_empty() || Instant::now() > until {
@@ -52,6 +66,6 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_dir_all(&self.path);
     }
 }

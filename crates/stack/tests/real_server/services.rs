@@ -162,7 +162,7 @@ fn what_cannot_be_started_says_why() {
             it.command = command.iter().map(|&it| it.to_owned()).collect();
         }
         let mut supervisor = Supervisor::start(&keeper()).unwrap();
-        let programs = Programs { directory: scratch.0.clone(), ..Programs::here() };
+        let programs = Programs { directory: scratch.path.clone(), ..Programs::here() };
         let stack = stack(&[shop, postgres(Entrance::Tcp)]);
         let problem = Chain::up(&mut supervisor, &stack, &programs, &mut |_| {}).map(drop).unwrap_err();
         let missing = matches!(problem, Problem::Unavailable(_));

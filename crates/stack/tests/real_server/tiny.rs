@@ -14,7 +14,7 @@ use wire::pg::conninfo::{self, Surroundings};
 
 /// The node of one; its program is copied to where everybody may execute it.
 pub fn service(name: &str, scratch: &Scratch, env: &[(&str, &str)]) -> Node {
-    let program = scratch.0.join("tiny");
+    let program = scratch.path.join("tiny");
     if !program.exists() {
         std::fs::copy("/proc/self/exe", &program).unwrap();
     }
