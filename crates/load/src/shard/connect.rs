@@ -1,7 +1,8 @@
 //! How do clients come by their connections?
 
 use super::client::{Client, State, todo};
-use super::{ConnId, Said, Shard, channel};
+use super::door::channel;
+use super::{ConnId, Said, Shard};
 use crate::recorder::Recorder;
 use model::{Code, Nanos, Outcome};
 

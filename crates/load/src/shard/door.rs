@@ -5,11 +5,13 @@
 
 use super::client::{Session, todo};
 use super::{ConnId, Shard};
+use crate::random::Prng;
 use crate::recorder::Recorder;
-use crate::workload::Target;
+use crate::workload::{Postgres, Target, Workload};
 use model::Code;
 use model::plan::To;
-use wire::pg::Event;
+use std::sync::Arc;
+use wire::pg::{Channel, Event, Login, Transport};
 
 impl<R: Recorder> Shard<R> {
     /// Whom a connection leads to.
@@ -147,4 +149,25 @@ impl<R: Recorder> Shard<R> {
             Code::Http(_) => false,
         };
     }
+}
+
+/// A client's session by this door, which is not open yet.
+pub(super) fn session(work: &Workload, door: u8, other: &mut Prng) -> Session {
+    Session::new(channel(work, door, other), work.statements)
+}
+
+/// Of such a session, for one connection.
+pub(super) fn channel(work: &Workload, door: u8, other: &mut Prng) -> Channel {
+    let mut nonce = [0; 18];
+    for part in nonce.chunks_mut(8) {
+        part.copy_from_slice(&other.u64().to_ne_bytes()[..part.len()]);
+    }
+    let postgres = if door == 0 { &work.postgres } else { &work.replicas };
+    let Postgres { login, transport } = postgres.clone().unwrap_or_else(nobody);
+    Channel::new(login, transport, nonce)
+}
+
+/// Where no script speaks SQL, no session is ever opened.
+fn nobody() -> Postgres {
+    Postgres { login: Arc::new(Login::new("", "")), transport: Transport::Unix }
 }

@@ -17,8 +17,9 @@ use crate::random::Prng;
 use crate::recorder::Recorder;
 use crate::schedule::Streams;
 use crate::script::{Finder, Kind, Variables};
-use crate::workload::{Initial, Postgres, Workload};
+use crate::workload::{Initial, Workload};
 use client::{Client, Session, State, todo};
+use door::session;
 use model::{ClientId, Code, Nanos, Outcome, Record, ScriptId};
 use run::Cause;
 pub use said::{Abort, Said};
@@ -27,7 +28,6 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use users::Crowd;
 use web::Web;
-use wire::pg::{Channel, Login, Transport};
 
 /// A connection of this shard: first each client's session with PostgreSQL, in the order of the clients; where there are two
 /// doors to it, the same of the second; then each client's connections to the HTTP services.
@@ -597,24 +597,4 @@ fn client(work: &Workload, number: u32, other: &mut Prng) -> Client {
         rows: 0,
         last_rows: 0,
     }
-}
-
-fn session(work: &Workload, door: u8, other: &mut Prng) -> Session {
-    Session::new(channel(work, door, other), work.statements)
-}
-
-/// Of a session by this door.
-fn channel(work: &Workload, door: u8, other: &mut Prng) -> Channel {
-    let mut nonce = [0; 18];
-    for part in nonce.chunks_mut(8) {
-        part.copy_from_slice(&other.u64().to_ne_bytes()[..part.len()]);
-    }
-    let postgres = if door == 0 { &work.postgres } else { &work.replicas };
-    let Postgres { login, transport } = postgres.clone().unwrap_or_else(nobody);
-    Channel::new(login, transport, nonce)
-}
-
-/// Where no script speaks SQL, no session is ever opened.
-fn nobody() -> Postgres {
-    Postgres { login: Arc::new(Login::new("", "")), transport: Transport::Unix }
 }
