@@ -150,20 +150,3 @@ fn mistakes() {
         "where there are no replicas",
     );
 }
-
-/// Figures of such a run are not those of what its file asks for.
-#[test]
-fn what_runs_do_not_carry_out_is_remarked() {
-    let remarks = |rest: &str, to: &str| {
-        let text = format!(
-            "stack: {{ postgres: {{}}, replicas: {{ count: 1 }} }}\noperations: {{ a: {{ sql: SELECT 1{to} }} }}\n\
-             load: {{ model: closed, clients: 1, duration: 9s }}\n{rest}\n"
-        );
-        of(&text).unwrap_or_else(|it| panic!("{it}")).remarks
-    };
-    assert_eq!(remarks("", ""), Vec::<String>::new());
-    assert_eq!(remarks("", ", to: primary"), Vec::<String>::new());
-    assert_eq!(remarks("", ", to: replica"), ["runs do not send to replicas yet: `a` asks the primary"]);
-    let faults = "faults: [{ kill: primary, at: 3s }]";
-    assert_eq!(remarks(faults, ""), ["runs do not carry out `faults` yet: nothing will go wrong"]);
-}

@@ -61,7 +61,6 @@ impl Maker<'_> {
         let name = self.name(file.name);
         let (mut stack, guard) = self.stack(file.stack);
         let faults = self.faults(file.faults, &mut stack);
-        self.not_yet(&faults, &file.operations.0);
         let dataset = file.dataset.map(|it| self.dataset(it, seed));
         let (feeds, known) = self.feeds(file.feeds.0);
         self.answered(&feeds, &stack);

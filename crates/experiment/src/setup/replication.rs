@@ -118,16 +118,6 @@ impl Maker<'_> {
         made
     }
 
-    /// What is read and checked, and what no run carries out: nobody is to take its figures for those of what is asked for.
-    pub(super) fn not_yet(&mut self, faults: &[Fault], operations: &[(String, file::Operation)]) {
-        if !faults.is_empty() {
-            self.remarks.push("runs do not carry out `faults` yet: nothing will go wrong".to_owned());
-        }
-        for (name, _) in operations.iter().filter(|it| !matches!(it.1.to, None | Some(file::To::Primary))) {
-            self.remarks.push(format!("runs do not send to replicas yet: {} asks the primary", quote(name)));
-        }
-    }
-
     /// The faults; servers that are to be cut off get a network of their own, and those whose disk is to be full a disk.
     pub(super) fn faults(&mut self, faults: Vec<file::Fault>, stack: &mut Stack) -> Vec<Fault> {
         let mut made = Vec::new();

@@ -44,6 +44,9 @@ impl Judgement {
         if !account.endured.is_empty() {
             json["endured"] = serde_json::to_value(&account.endured).expect("plain data");
         }
+        if !account.survivals.is_empty() {
+            json["survivals"] = serde_json::to_value(&account.survivals).expect("plain data");
+        }
         if let Some(it) = &account.plateau {
             json["plateau"] = serde_json::to_value(it).expect("plain data");
         }
