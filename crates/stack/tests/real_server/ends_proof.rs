@@ -209,11 +209,8 @@ fn failover(supervisor: &mut Supervisor, cast: Cast, say: &dyn Fn(&str)) -> stac
     replication.apart = geteuid().is_root();
     replication.disks = geteuid().is_root();
     if cast == Cast::Patroni {
-        let quick = Patroni {
-            loop_wait: Nanos::from_secs(1),
-            retry_timeout: Nanos::from_secs(3),
-            ..Patroni::default()
-        };
+        let [loop_wait, retry_timeout, ttl] = [1, 3, 10].map(Nanos::from_secs);
+        let quick = Patroni { loop_wait, retry_timeout, ttl, ..Patroni::default() };
         replication.manager = Manager::Patroni(quick);
     }
     let mut tell = |step: chain::Step<'_>| match step {
