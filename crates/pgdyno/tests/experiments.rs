@@ -7,6 +7,7 @@ mod experiments {
     mod attach;
     mod disk;
     mod ends;
+    mod failovers;
     mod far;
     mod faults;
     mod hops;

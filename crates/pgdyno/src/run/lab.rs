@@ -10,6 +10,7 @@ use load::ledger::IDENTITY;
 use model::plan::{Dataset, Feed, Replication, Setup, Stack};
 use model::reach::Reach;
 use model::rows::Rows;
+use stack::ask::Target;
 use stack::chain::{Chain, Problem, Step, in_database};
 use stack::component::program::Programs;
 use stack::dataset::{self, Loaded, Loader, Stage};
@@ -39,6 +40,8 @@ pub struct Lab {
     filled: Option<Filled>,
     /// What was built for the trial, once its data were there.
     built: Vec<Built>,
+    /// Processes of nodes that were ended for want of memory, when the last trial was set up.
+    starved: Vec<(String, u64)>,
     feeds: Feeds,
     stop: Arc<AtomicBool>,
 }
@@ -78,13 +81,21 @@ impl Lab {
     pub fn start(stop: Arc<AtomicBool>) -> Result<Lab, Trouble> {
         let supervisor = Supervisor::start(&KeeperProgram::ourselves());
         let supervisor = supervisor.map_err(|it| Trouble::new(it.to_string()))?;
-        let (chain, filled, built, feeds) = (None, None, Vec::new(), Feeds::default());
-        Ok(Lab { supervisor, programs: Programs::here(), chain, filled, built, feeds, stop })
+        let (chain, filled, built, starved) = (None, None, Vec::new(), Vec::new());
+        let (programs, feeds) = (Programs::here(), Feeds::default());
+        Ok(Lab { supervisor, programs, chain, filled, built, starved, feeds, stop })
     }
 
     /// The chain of the last trial that was set up.
     pub fn chain(&self) -> &Chain {
         self.chain.as_ref().expect("a trial was set up")
+    }
+
+    /// Where SQL for the replicas goes: to the balancer before them, or to the first of them where there is none.
+    pub fn replicas(&self) -> Option<&Target> {
+        let chain = self.chain();
+        let first = || chain.servers().get(1).map(|it| &it.entrance);
+        chain.entry_to_replicas().or_else(first)
     }
 
     /// Where HTTP requests go, if the chain takes any.
@@ -156,6 +167,7 @@ impl Lab {
             let chain = self.chain.as_mut().expect("its servers are up");
             chain.identify(IDENTITY).map_err(failed)?;
         }
+        self.starved = self.chain().starved(&self.supervisor);
         Ok(())
     }
 
@@ -188,7 +200,12 @@ impl Lab {
         let nodes = nodes.filter_map(|it| Some((it.plan.name.clone(), it.node?)));
         let nodes: Vec<(String, NodeId)> = nodes.collect();
         let ended = |(name, id)| Some(format!("{name} {} in mid-trial", self.supervisor.ended(id)?));
-        nodes.into_iter().filter_map(ended).collect()
+        let mut all: Vec<String> = nodes.into_iter().filter_map(ended).collect();
+        let before = std::mem::take(&mut self.starved);
+        let starved = self.chain().starved(&self.supervisor);
+        let new = starved.iter().filter(|it| !before.contains(it)).map(|it| &it.0);
+        all.extend(new.map(|it| format!("{it} ran out of memory: the system ended processes of it")));
+        all
     }
 
     fn become_(&mut self, stack: &Stack, tell: &mut dyn FnMut(News<'_>)) -> Result<(), Hindrance> {

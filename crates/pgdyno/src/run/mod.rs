@@ -208,7 +208,7 @@ impl Bench {
     fn all(&mut self, experiment: &Experiment, before: &[Past]) {
         match &experiment.find {
             Find::Once | Find::Failover | Find::Sweep(Sweep { max: None }) => {
-                self.in_order(experiment, before)
+                self.in_order(experiment, before);
             }
             _ => self.search(experiment, before),
         }

@@ -75,7 +75,7 @@ fn listen(
     let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it)).into_iter().collect();
     let asked = workload::Asked {
         postgres: Some(lab.chain().entry()),
-        replicas: lab.chain().entry_to_replicas(),
+        replicas: lab.replicas(),
         secret: None,
         web: web.as_ref(),
         feeds: &feeds,

@@ -75,7 +75,7 @@ pub fn run(
     let planned = Planned::of(setup);
     let asked = workload::Asked {
         postgres: Some(lab.chain().entry()),
-        replicas: lab.chain().entry_to_replicas(),
+        replicas: lab.replicas(),
         secret: planned.as_ref().map(|it| it.secret),
         web: web.as_ref(),
         feeds: &feeds,

@@ -69,9 +69,10 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
     let clients = clients(load);
     let threads = u16::try_from(u32::from(load.threads).min(clients)).expect("the lesser of two");
     let speaks = |kind: fn(&Work) -> bool| setup.operations.iter().any(|it| kind(&it.work));
-    let sql = asked.postgres.filter(|_| speaks(|it| matches!(it, Work::Script { .. })));
+    let (sql, replicas) = doors(setup, asked);
     let web = asked.web.filter(|_| speaks(|it| !matches!(it, Work::Script { .. })));
-    measure::allow_files(clients * (u32::from(sql.is_some()) + u32::from(web.is_some())), threads)?;
+    let each = [sql.is_some(), replicas.is_some(), web.is_some()].map(u32::from);
+    measure::allow_files(clients * each.iter().sum::<u32>(), threads)?;
     let plan = Plan {
         seeds: seeding(&program, asked.variables, clients, threads, seed),
         program,
@@ -96,7 +97,7 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
     let driver = Driver::suited(many);
     let described = describe(setup, &plan, driver, seed);
     let (postgres, address): (Option<Postgres>, Option<Address>) = sql.map(door).unzip();
-    let replicas = asked.replicas.filter(|_| sql.is_some() && routed(setup)).map(door);
+    let replicas = replicas.map(door);
     let (services, addresses) = web.map(|it| service(it, load)).transpose()?.into_iter().unzip();
     let feeds =
         setup.feeds.iter().zip(asked.feeds).map(|(it, rows)| Feed::new(rows.clone(), order(it.order, seed)));
@@ -127,9 +128,18 @@ fn door(it: &Target) -> (Postgres, Address) {
     (Postgres { login: Arc::clone(&it.login), transport }, address)
 }
 
-/// Whether anybody goes to replicas.
-fn routed(setup: &Setup) -> bool {
-    setup.operations.iter().any(|it| it.to != To::Primary)
+/// Whom SQL is sent to: by the first door, and by that of the replicas where some of it goes elsewhere.
+fn doors<'a>(setup: &Setup, asked: &Asked<'a>) -> (Option<&'a Target>, Option<&'a Target>) {
+    let mut sql = setup.operations.iter().filter(|it| matches!(it.work, Work::Script { .. })).peekable();
+    if sql.peek().is_none() {
+        return (None, None);
+    }
+    let to: Vec<To> = sql.map(|it| it.to).collect();
+    match asked.replicas {
+        Some(replicas) if to.iter().all(|it| *it == To::Replica) => (Some(replicas), None),
+        Some(replicas) if to.iter().any(|it| *it != To::Primary) => (asked.postgres, Some(replicas)),
+        _ => (asked.postgres, None),
+    }
 }
 
 /// By operation, those whose writes have tokens; `None` where none has.

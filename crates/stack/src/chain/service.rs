@@ -70,7 +70,7 @@ pub(super) fn copies(nodes: &[Running]) -> Option<Copies<'_>> {
 }
 
 pub(super) fn door(it: &Running) -> Door<'_> {
-    Door { name: &it.plan.name, address: it.entrance.address.clone(), tls: DoorTls::Off }
+    Door { name: &it.plan.name, address: it.entrance.address.clone(), read_only: None, tls: DoorTls::Off }
 }
 
 /// A service that is there already: where it is, asked once.

@@ -201,6 +201,7 @@ impl Chain {
         let behind = next.map(|it| Door {
             name: &it.plan.name,
             address: it.entrance.address.clone(),
+            read_only: it.read_only.as_ref().map(|it| it.address.clone()),
             tls: it.door.clone(),
         });
         let tls = self.tls.as_ref().filter(|_| node.entrance == Entrance::Tls);

@@ -79,6 +79,8 @@ pub struct Door<'a> {
     /// The name of the node.
     pub name: &'a str,
     pub address: Address,
+    /// Where it lets those in who only read, if replicas are behind it.
+    pub read_only: Option<Address>,
     pub tls: DoorTls,
 }
 

@@ -3,7 +3,7 @@
 //! Its program is the experiment's, not ours: it is told by its environment where to listen and where its database is.
 
 use super::program::{Names, Program, Programs, Unavailable};
-use super::{Component, DoorTls, Given, Recipe};
+use super::{Component, Door, DoorTls, Given, Recipe};
 use crate::ask::Address;
 use crate::supervisor::{Sig, Step, User, open_to_all};
 use model::plan::{Kind, Service};
@@ -93,8 +93,11 @@ impl Component for ServiceComponent {
             ("LC_ALL".to_owned(), "C.UTF-8".to_owned()),
         ];
         let mut secrets = Vec::new();
-        if given.behind.is_some() {
-            environment.insert(1, ("DATABASE_URL".to_owned(), database(given)?));
+        if let Some(behind) = given.behind {
+            environment.insert(1, ("DATABASE_URL".to_owned(), database(given, behind, &behind.address)?));
+            if let Some(it) = &behind.read_only {
+                environment.insert(2, ("READ_DATABASE_URL".to_owned(), database(given, behind, it)?));
+            }
             secrets.push(("PGPASSWORD".to_owned(), given.users.app.password.clone()));
         }
         environment.retain(|it| wanted.env.iter().all(|theirs| theirs.0 != it.0));
@@ -114,9 +117,8 @@ impl Component for ServiceComponent {
 }
 
 /// The address of the application's database, as libpq takes it, without a password.
-fn database(given: &Given<'_>) -> Result<String, String> {
-    let behind = given.behind.expect("asked for where there is one");
-    let Address::Tcp(address) = &behind.address else {
+fn database(given: &Given<'_>, behind: &Door<'_>, address: &Address) -> Result<String, String> {
+    let Address::Tcp(address) = address else {
         let name = behind.name;
         return Err(format!("services reach {name} by TCP: its entrance must be tcp or tls"));
     };

@@ -28,12 +28,17 @@ fn recipe(case: &Case, node: &Node, users: &Users) -> Result<Recipe, String> {
     let behind = Door {
         name: "next",
         address: address(case.behind, 5001),
+        // Told to services whose way in is protected, so that both are seen.
+        read_only: Some(address(case.behind, 5009)).filter(|_| case.behind == Entrance::Tls),
         tls: match case.behind {
             Entrance::Tls => DoorTls::Checked { root: tls.root.clone() },
             Entrance::Tcp | Entrance::Unix => DoorTls::Off,
         },
     };
-    let door = |name, port| Door { name, address: address(Entrance::Tcp, port), tls: DoorTls::Off };
+    let door = |name, port| {
+        let address = address(Entrance::Tcp, port);
+        Door { name, address, read_only: None, tls: DoorTls::Off }
+    };
     let copies = Copies { doors: vec![door("it-1", 5001), door("it-2", 5002)], ready: "/health" };
     let health = |port| ([127, 0, 0, 1], port).into();
     let servers = Servers {

@@ -201,22 +201,23 @@ fn faults(acted: &Acted, begun: Nanos) -> Vec<Fault> {
         let next = all.get(number + 1).map_or(Nanos::MAX, |it| it.at);
         let followed =
             acted.ordeal.promoted.iter().any(|promoted| it.at <= promoted.at && promoted.at < next);
-        let must = match &it.deed {
-            Deed::Kill { whom: Whom::Primary, part: Part::Node } | Deed::Switchover { .. } => true,
-            _ => false,
-        };
+        let must =
+            matches!(it.deed, Deed::Kill { whom: Whom::Primary, part: Part::Node } | Deed::Switchover { .. });
         Fault { at: begun + it.at, fails_over: must || followed }
     };
-    let done = all.iter().enumerate().filter(|it| !it.1.nodes.is_empty());
+    // What is withheld shows at the next fault.
+    let tells =
+        |it: &&(usize, &Inflicted)| !it.1.nodes.is_empty() && !matches!(it.1.deed, Deed::Withhold { .. });
+    let done = all.iter().enumerate().filter(|it| tells(&it));
     done.map(fault).collect()
 }
 
 /// What was decided, and from what: what the failed primary had asked for, and who confirmed to it, is as it was seen last.
 fn promotion(at: Nanos, it: &chain::Promotion, watched: &Watched) -> Promotion {
-    let settings = watched.settings.iter().filter(|of| of.node == it.from && of.at <= at).next_back();
+    let settings = watched.settings.iter().rfind(|of| of.node == it.from && of.at <= at);
     let standbys: Option<Standbys> =
         settings.and_then(|it| replication::parse(&it.synchronous_standby_names).ok().flatten());
-    let followed = watched.followed.iter().filter(|of| of.node == it.from && of.from <= at).next_back();
+    let followed = watched.followed.iter().rfind(|of| of.node == it.from && of.from <= at);
     let synchronous = |name: &str| {
         let its = followed.and_then(|it| it.followers.iter().find(|it| it.name == name));
         its.is_some_and(|it| matches!(it.sync_state.as_str(), "sync" | "quorum"))

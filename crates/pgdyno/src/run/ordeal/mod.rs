@@ -90,7 +90,7 @@ impl<'a> Planned<'a> {
         };
         let (measured, mut acted) = thread::scope(|scope| {
             let actor = Actor::new((chain, supervisor), self.faults, since.clone(), tell);
-            let acts = scope.spawn(|| actor.run(&over, &look));
+            let acts = scope.spawn(|| actor.run(&over, look));
             let measured = measure::run_kept(ready, taps, clock, eyes, stop);
             over.store(true, Ordering::Relaxed);
             (measured, acts.join().expect("whoever acts does not panic"))

@@ -1,0 +1,172 @@
+//! Does every acknowledged write outlive a real primary, and is it seen where one does not?
+//!
+//! One failover of each kind; `./x failover` asks for many (`PGDYNO_FAILOVERS`), and for as many ends of pgdyno itself by
+//! kill -9 (`PGDYNO_FAILOVER_KILLS`).
+
+use super::stand::{Bench, Ended, is_root};
+use model::durability::LedgerEnd;
+use rustix::process::{Signal, kill_process};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use store::ledger;
+
+/// A primary with two replicas behind a balancer, and one row per write.
+const WRITES: &str = r"
+stack:
+  balancer: { kind: haproxy, maxconn: 100 }
+  postgres: { max_connections: 60, settings: { shared_buffers: 32MB } }
+  replicas: { count: 2, sync: any 1, patience: 500ms }
+dataset:
+  tables:
+    kept.writes: { rows: 10, columns: { token: { generator: { constant: none }, type: text } } }
+operations:
+  write:
+    sql: |
+      INSERT INTO kept.writes (token) VALUES (:token) RETURNING pgdyno_server() AS server \gset
+    ledger: SELECT token FROM kept.writes
+load: { model: open, schedule: 'const(200, 9s)', arrivals: poisson, max_in_flight: 10, query_mode: prepared, timeout: 5s }
+";
+
+fn survivals(ended: &Ended) -> Vec<Value> {
+    ended.document()["survivals"].as_array().cloned().unwrap_or_default()
+}
+
+/// How many acknowledged writes were lost though that was not promised away, and by all kinds of loss.
+fn lost(survival: &Value) -> (u64, u64) {
+    let found = survival["found"].as_array().cloned().unwrap_or_default();
+    let count = |kinds: &[&str]| -> u64 {
+        let its = found.iter().filter(|it| it["kind"].as_str().is_some_and(|it| kinds.contains(&it)));
+        its.filter_map(|it| it["count"].as_u64()).sum()
+    };
+    let broken = count(&["lost", "hole", "lost_ambiguous"]);
+    (broken, broken + count(&["lost_unpromised", "lost_local"]))
+}
+
+#[test]
+fn a_quorum_loses_nothing_and_its_control_does() {
+    let find = "faults: [ { at: 3s, kill: primary } ]\nfind: { failover: { times: 1, control: true } }\n";
+    let bench = Bench::new("quorum", &format!("{WRITES}{find}"));
+    let ended = bench.run(&["--json"]);
+    let [survival] = &survivals(&ended)[..] else { panic!("one cell is no control: {}", ended.out) };
+    let told = survival.to_string();
+    assert_eq!((&survival["conclusion"], &survival["failovers"]), (&"kept".into(), &1.into()), "{told}");
+    assert_eq!(lost(survival), (0, 0), "{told}");
+    assert!(survival["counts"]["acknowledged"].as_u64() > Some(200), "{told}");
+    assert!(survival["control"]["lost"].as_u64() > Some(0), "{told}");
+    for it in ["outage", "promoted", "healthy", "rejoined"] {
+        assert!(survival[it]["median"].as_u64() > Some(0), "{it}: {told}");
+    }
+    bench.clears();
+}
+
+/// The log is sent to one replica only, the other is promoted.
+#[test]
+fn a_laggard_loses_writes_and_is_called_wrong() {
+    if !is_root() {
+        println!("skipped: cutting off wants root");
+        return;
+    }
+    let text = WRITES.replace("patience: 500ms", "patience: 500ms, promote: laggard");
+    let faults = "faults: [ { at: 2s, cut_off: postgres-3, for: 3s }, { at: 4s, kill: primary } ]\n\
+                  find: { failover: { times: 1, control: false } }\n";
+    let bench = Bench::new("laggard", &format!("{text}{faults}"));
+    let ended = bench.run(&["--json"]);
+    let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
+    let told = survival.to_string();
+    assert_eq!(survival["conclusion"], "broken", "{told}");
+    assert!(lost(survival).0 > 0, "{told}");
+    let kinds: Vec<&str> =
+        survival["found"].as_array().expect("a list").iter().filter_map(|it| it["kind"].as_str()).collect();
+    assert!(kinds.contains(&"wrong_promotion"), "{told}");
+    bench.clears();
+}
+
+/// Its leader's key lives for twenty seconds.
+#[test]
+fn patroni_fails_over() {
+    if !["patroni", "etcd"].iter().all(|it| Path::new("/usr/bin").join(it).exists()) {
+        println!("skipped: there is no Patroni with etcd");
+        return;
+    }
+    let text = WRITES
+        .replace("sync: any 1, patience: 500ms", "sync: first 1, manager: patroni")
+        .replace("9s", "30s");
+    let faults = "faults: [ { at: 2s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
+    let bench = Bench::new("patroni", &format!("{text}{faults}"));
+    let ended = bench.run(&["--json"]);
+    let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
+    let told = survival.to_string();
+    assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{told}");
+    assert_eq!(survival["doubts"], serde_json::json!(["no_control"]), "{told}");
+    bench.clears();
+}
+
+/// The experiment of the repository, as often as is asked for.
+#[test]
+fn many_failovers() {
+    let Ok(times) = std::env::var("PGDYNO_FAILOVERS") else {
+        println!("skipped: half an hour; ./x failover asks for it");
+        return;
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
+    let bench = Bench::new("many", "");
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failovers");
+    fs::create_dir_all(&kept).expect("cargo's folder is ours");
+    let set = format!("find.failover.times={times}");
+    let file = root.join("experiments/002-replication/failover.yaml");
+    let out = kept.to_str().expect("a plain name");
+    let ended = Ended::of(&mut bench.command_on(&file, &["--json", "--set", &set, "--out", out]));
+    let times: u64 = times.parse().expect("a number");
+    for it in &survivals(&ended) {
+        let (broken, all) = lost(it);
+        println!(
+            "cell {}: {} failovers, {} acknowledged, {broken} lost, {all} by any kind of loss; control: {}",
+            it["cell"], it["failovers"], it["counts"]["acknowledged"], it["control"]
+        );
+        assert_eq!(broken, 0, "{it}");
+        let control = &it["control"];
+        if let Some(lossy) = control["lossy"].as_u64() {
+            assert!(lossy * 20 >= times * 19, "a control that loses nothing: {control}");
+        }
+    }
+    bench.clears();
+}
+
+/// At moments spread over set-up, load, failover and reading back.
+#[test]
+fn killed_in_the_middle_of_a_failover_nothing_is_left_but_a_ledger() {
+    let rounds = std::env::var("PGDYNO_FAILOVER_KILLS").map_or(2, |it| it.parse().expect("a number"));
+    let find = "faults: [ { at: 1s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
+    let text = WRITES.replace("9s", "4s");
+    let mut closed = 0;
+    for round in 0..rounds {
+        let bench = Bench::new("killed", &format!("{text}{find}"));
+        let running = bench.begin(&[]);
+        let begun = Instant::now();
+        // Until there is a ledger nothing was written that it could know of.
+        while ledgers(&bench.folder.join("runs")).is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no ledger was begun");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // Not by chance: every part of a failover of some six seconds is met.
+        std::thread::sleep(Duration::from_millis(200 + 6000 * round / rounds.max(2)));
+        kill_process(running.pid(), Signal::KILL).expect("it runs");
+        assert!(!running.end().status.success());
+        bench.clears();
+        for path in ledgers(&bench.folder.join("runs")) {
+            let mut entries = ledger::open(&path).unwrap_or_else(|why| panic!("round {round}: {why}"));
+            let count = entries.by_ref().count();
+            let end = entries.end().expect("all were read");
+            assert!(!matches!(end, LedgerEnd::Torn { .. }) || count > 0, "round {round}: {end:?}");
+            closed += u64::from(end == LedgerEnd::Closed);
+        }
+    }
+    println!("{rounds} kills: every ledger could be read, {closed} were closed before");
+}
+
+fn ledgers(folder: &Path) -> Vec<PathBuf> {
+    let all = fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path());
+    all.filter(|it| it.extension().is_some_and(|it| it == "ledger")).collect()
+}
