@@ -281,6 +281,9 @@ pub struct Balancer {
     pub queue_timeout: Option<Duration>,
     /// A health check every so often, or `none`, as when left out.
     pub check: Option<OrNone<Duration>>,
+    /// How often a connection that the server refuses is tried again, a second apart, before the client is told; 3 when left out.
+    #[schemars(range(min = 0, max = 100))]
+    pub retries: Option<u32>,
     /// What it may use of the machine.
     pub limits: Option<Limits>,
 }

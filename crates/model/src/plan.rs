@@ -198,6 +198,9 @@ pub struct HaProxy {
     pub queue_timeout: Nanos,
     /// Health check by a connection every so often; none when `None`.
     pub check: Option<Nanos>,
+    /// How often a connection to a server that refuses is tried again, a second apart; its own three when `None`.
+    #[serde(default)]
+    pub retries: Option<u32>,
 }
 
 /// An HTTP service: what it asks is behind it.

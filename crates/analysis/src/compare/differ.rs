@@ -219,6 +219,7 @@ impl Lines {
                 self.some(set, at("maxconn"), it.maxconn);
                 self.push(set, at("queue_timeout"), time(it.queue_timeout));
                 self.some(set, at("check"), it.check.map(time));
+                self.some(set, at("retries"), it.retries);
             }
             Kind::Service(it) => {
                 self.push(set, at("command"), it.command.join(" "));

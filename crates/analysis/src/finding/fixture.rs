@@ -38,8 +38,9 @@ pub fn setup(word: &str) -> Setup {
         let (size, max_client_conn) = (20, 1000);
         Kind::PgBouncer(PgBouncer { version: None, mode, size, max_client_conn, settings: vec![] })
     };
-    let haproxy =
-        |maxconn| Kind::HaProxy(HaProxy { maxconn, queue_timeout: Nanos::from_secs(10), check: None });
+    let haproxy = |maxconn| {
+        Kind::HaProxy(HaProxy { maxconn, queue_timeout: Nanos::from_secs(10), check: None, retries: None })
+    };
     let before = match word {
         "direct" | "unix" => None,
         "session" => Some(bouncer(PoolMode::Session)),

@@ -210,6 +210,7 @@ impl Maker<'_> {
             ("maxconn", it.maxconn.is_some()),
             ("queue_timeout", it.queue_timeout.is_some()),
             ("check", it.check.is_some()),
+            ("retries", it.retries.is_some()),
             ("limits", it.limits.is_some()),
         ];
         if let Some(dsn) = it.attach {
@@ -235,7 +236,7 @@ impl Maker<'_> {
                 "write at least 1ms",
             );
         }
-        let kind = Kind::HaProxy(HaProxy { maxconn: it.maxconn, queue_timeout, check });
+        let kind = Kind::HaProxy(HaProxy { maxconn: it.maxconn, queue_timeout, check, retries: it.retries });
         node("balancer", it.entrance, self.limits("stack.balancer.limits", it.limits), kind)
     }
 

@@ -35,7 +35,7 @@ pub fn spread(nodes: &[Node]) -> Vec<Node> {
                 continue;
             }
         };
-        let before = HaProxy { maxconn: None, queue_timeout: QUEUE, check: Some(CHECK) };
+        let before = HaProxy { maxconn: None, queue_timeout: QUEUE, check: Some(CHECK), retries: None };
         all.push(Node {
             name: format!("{}-balancer", node.name),
             kind: Kind::HaProxy(before),

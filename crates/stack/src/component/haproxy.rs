@@ -197,7 +197,7 @@ defaults
     timeout client 24d
     timeout server 24d
     timeout check 2s
-    timeout queue {queue}
+    timeout queue {queue}{retries}
 
 frontend {name}
     bind {bind}
@@ -207,6 +207,7 @@ backend behind
 {backend}",
         statistics = word(statistics),
         queue = millis(wanted.queue_timeout),
+        retries = wanted.retries.map_or(String::new(), |it| format!("\n    retries {it}")),
         name = given.node.name,
     )
 }

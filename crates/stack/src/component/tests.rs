@@ -131,7 +131,8 @@ fn odyssey(mode: PoolMode, settings: &[(&str, &str)]) -> Kind {
 }
 
 fn haproxy(maxconn: Option<u32>, check: Option<Nanos>) -> Kind {
-    Kind::HaProxy(HaProxy { maxconn, queue_timeout: Nanos::from_secs(5), check })
+    let retries = check.map(|_| 0);
+    Kind::HaProxy(HaProxy { maxconn, queue_timeout: Nanos::from_secs(5), check, retries })
 }
 
 fn service(env: &[(&str, &str)]) -> Kind {

@@ -59,8 +59,12 @@ pub fn odyssey(entrance: Entrance, mode: PoolMode) -> Node {
 }
 
 pub fn haproxy(entrance: Entrance, maxconn: Option<u32>) -> Node {
-    let it =
-        HaProxy { maxconn, queue_timeout: Nanos::from_millis(300), check: Some(Nanos::from_millis(100)) };
+    let it = HaProxy {
+        maxconn,
+        queue_timeout: Nanos::from_millis(300),
+        check: Some(Nanos::from_millis(100)),
+        retries: None,
+    };
     node("balancer", entrance, Kind::HaProxy(it))
 }
 

@@ -169,7 +169,7 @@ impl<'a> Actor<'a> {
             self.wounds.insert(number, it);
         }
         if let Some(it) = done.promotion {
-            self.promoted(it);
+            self.promoted(it, true);
         } else if hits_primary && matches!(self.promoter, Who::Patroni) {
             // A server that was stopped only, or a postmaster, may be back before another is promoted.
             let must = matches!(deed, Deed::Kill { part: Part::Node, .. });
@@ -227,7 +227,7 @@ impl<'a> Actor<'a> {
             Who::Us(plan, monitor) if monitor.silent_for(self.since.now()) >= plan.patience => {
                 // Who cannot be followed is asked again: that replicas do not answer may pass.
                 match self.chain.fail_over(self.supervisor) {
-                    Ok(it) => self.promoted(it),
+                    Ok(it) => self.promoted(it, false),
                     Err(why) => {
                         self.trouble(why.to_string());
                         thread::sleep(GLANCE);
@@ -238,14 +238,21 @@ impl<'a> Actor<'a> {
                 let Some((began, _)) = self.leaderless else { return };
                 if let Ok(it) = self.chain.await_promotion(self.supervisor, began, GLANCE) {
                     self.leaderless = None;
-                    self.promoted(it);
+                    // One that lives follows by Patroni's doing.
+                    let lives = |name: &str| {
+                        let servers = self.chain.servers();
+                        servers.iter().find(|it| it.plan.name == name).and_then(|it| it.node)
+                    };
+                    let follows = lives(&it.from).is_some_and(|it| self.supervisor.ended(it).is_none());
+                    self.promoted(it, follows);
                 }
             }
             _ => {}
         }
     }
 
-    fn promoted(&mut self, it: Promotion) {
+    /// `follows`: the old primary follows the new one, or will.
+    fn promoted(&mut self, it: Promotion, follows: bool) {
         let at = self.since.now();
         if let (Who::Us(_, monitor), Some(primary)) = (&self.promoter, self.chain.primary()) {
             monitor.turn_to(primary.entrance.clone(), at);
@@ -255,9 +262,7 @@ impl<'a> Actor<'a> {
         let safe = matches!(self.promoter, Who::Us(..)).then_some(it.safe);
         let (from, to, timeline) = (it.from.clone(), it.to.clone(), it.timeline);
         self.gone.retain(|gone| *gone != to);
-        // After a switchover it follows already.
-        let ended = self.chain.servers().iter().find(|it| it.plan.name == from).and_then(|it| it.node);
-        if ended.is_some_and(|it| self.supervisor.ended(it).is_some()) {
+        if !follows {
             self.gone.push(from.clone());
         }
         self.ordeal.promoted.push(Promoted { from, to, at, healthy: None, timeline, safe });
