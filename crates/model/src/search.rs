@@ -119,6 +119,8 @@ pub enum Broke {
     Objective { text: String },
     /// It fell behind: what was delivered, of what was offered (0..=1).
     Behind { share: f64 },
+    /// All of so many clients were busy, and each answer took longer than before: more of them would only wait.
+    Crowded { clients: u32 },
     /// What is under way grew to the end of the window, and with it response times: it had not come to rest. By so much per
     /// second.
     Growing { per_second: f64 },

@@ -14,7 +14,7 @@ use model::{Nanos, Second};
 
 /// Of what is offered; what is less falls behind by more than a fiftieth. Less than that is seen by [`growing`], which is
 /// more sensitive, but asks for a steady course; this one asks for nothing.
-const DELIVERED: f64 = 0.98;
+pub(super) const DELIVERED: f64 = 0.98;
 /// Of the window, at its beginning: connections are opened, caches filled. What comes then decides nothing.
 const STARTING: f64 = 0.25;
 /// Variances of counts of arrivals and of departures, in units of their mean: 1 of Poisson arrivals, 1.4 of service times
@@ -260,6 +260,7 @@ mod tests {
             Held::Yes => "held".to_owned(),
             Held::No { why: Broke::Objective { text } } => format!("not: {text}"),
             Held::No { why: Broke::Behind { share } } => format!("behind {share:.3}"),
+            Held::No { why: Broke::Crowded { clients } } => format!("crowded {clients}"),
             Held::No { why: Broke::Growing { per_second } } => format!("growing {per_second:.1}"),
             Held::No { why: Broke::Rule { rule } } => format!("rule {rule}"),
             Held::Invalid { why } => format!("? {why:?}"),

@@ -303,6 +303,8 @@ fn clients_that_are_too_few_and_clients_that_are_enough() {
         assert_eq!(it.level.is_some(), expected.is_none(), "{clients} clients");
         if let Some(level) = it.level {
             assert!((level / 400.0 - 1.0).abs() < 0.06, "{clients} clients: {level}");
+            let told = !matches!(it.broke, Some(Broke::Behind { share }) if share >= 1.0);
+            assert!(told, "{clients} clients: more than all is not behind: {:?}", it.broke);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What has a search come to, by its trials so far?
 
 use super::belief::{Belief, Vote};
+use super::judge::DELIVERED;
 use model::Nanos;
 use model::plan::{Max, Scale};
 use model::search::{Broke, Held, Hindered, Seen, Stage};
@@ -166,7 +167,10 @@ impl<'a> Track<'a> {
         let mut hint = None;
         for it in &self.trials {
             let Some(held) = it.held else { continue };
-            let overloaded = matches!(it.broke, Some(Broke::Behind { .. } | Broke::Growing { .. }));
+            let overloaded = matches!(
+                it.broke,
+                Some(Broke::Behind { .. } | Broke::Crowded { .. } | Broke::Growing { .. })
+            );
             if overloaded && hint.is_none() && it.delivered > 0.0 && it.delivered < it.level {
                 hint = Some(it.delivered);
             }
@@ -476,7 +480,10 @@ fn read(it: &Seen, done: &[Seen]) -> Trial {
         Held::No { why } => trial(Some(false), Some(why.clone()), None),
         Held::Invalid { why: Hindered::ClientCap { clients } } if crowded(it, *clients, done) => {
             let share = it.delivered.0 / it.step.level;
-            trial(Some(false), Some(Broke::Behind { share }), None)
+            // By chance more may have come than was meant to.
+            let behind = share < DELIVERED;
+            let broke = if behind { Broke::Behind { share } } else { Broke::Crowded { clients: *clients } };
+            trial(Some(false), Some(broke), None)
         }
         Held::Invalid { why } => trial(None, None, Some(why.clone())),
     }

@@ -92,6 +92,9 @@ impl SearchWords for En {
             Broke::Behind { share } => {
                 format!("only {} of what is offered is delivered", NUMBERS.percent(*share, 1))
             }
+            Broke::Crowded { clients } => {
+                format!("all {clients} clients are busy, and more of them would only wait")
+            }
             Broke::Growing { per_second } => {
                 format!("what is under way grows by {} per second without end", said(*per_second, self))
             }

@@ -91,6 +91,9 @@ impl SearchWords for Ru {
             Broke::Behind { share } => {
                 format!("выполняется только {} предложенного", RU.percent(*share, 1))
             }
+            Broke::Crowded { clients } => {
+                format!("все клиенты ({}) заняты, и новые только ждали бы", RU.count((*clients).into()))
+            }
             Broke::Growing { per_second } => {
                 format!("число заявок в работе непрерывно растёт, на {} в секунду", RU.three(*per_second))
             }

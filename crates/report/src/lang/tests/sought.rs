@@ -55,10 +55,11 @@ fn broken() -> Vec<Broke> {
     let all = vec![
         Broke::Objective { text: text() },
         Broke::Behind { share: 0.912_3 },
+        Broke::Crowded { clients: 12 },
         Broke::Growing { per_second: 12_345.6 },
         Broke::Rule { rule: text() },
     ];
-    covers!(all, Broke: Objective, Behind, Growing, Rule);
+    covers!(all, Broke: Objective, Behind, Crowded, Growing, Rule);
     all
 }
 
