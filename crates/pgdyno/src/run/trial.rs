@@ -105,7 +105,7 @@ pub fn run(
     let before = group.as_ref().map(Group::usage);
     let (measured, course) = match &planned {
         Some(planned) => {
-            let scene = Scene { run: writer.path(), trial: id.0, clock, since, tell: out };
+            let scene = Scene { run: writer.path(), trial: id.0, clock, since, tell: out, interrupted };
             let (measured, course) = planned.measure(lab, &ready, scene, &mut eyes, &stop)?;
             (measured, Some(course))
         }

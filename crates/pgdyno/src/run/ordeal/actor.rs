@@ -99,14 +99,14 @@ impl<'a> Actor<'a> {
 
     /// Does what is due until the load is `over`, then undoes what still lasts and waits for a primary.
     ///
-    /// `look` is called all the time.
-    pub fn run(mut self, over: &AtomicBool, look: impl Fn()) -> Acted {
+    /// `look` is called all the time. What is `hurried` waits for nobody.
+    pub fn run(mut self, over: &AtomicBool, hurried: &AtomicBool, look: impl Fn()) -> Acted {
         while !over.load(Ordering::Relaxed) {
             look();
             self.act();
             thread::sleep(LOOK);
         }
-        self.finish()
+        self.finish(hurried)
     }
 
     fn act(&mut self) {
@@ -125,7 +125,7 @@ impl<'a> Actor<'a> {
         }
     }
 
-    fn finish(mut self) -> Acted {
+    fn finish(mut self, hurried: &AtomicBool) -> Acted {
         for it in self.agenda.rest() {
             self.heal(it);
         }
@@ -134,7 +134,8 @@ impl<'a> Actor<'a> {
             self.trouble(format!("the load ended before {left} of {} faults", self.faults.len()));
         }
         let (began, until) = (self.since.now(), Instant::now() + PATIENCE);
-        while !self.is_led_since(began) && Instant::now() < until {
+        let patient = || !hurried.load(Ordering::Relaxed) && Instant::now() < until;
+        while !self.is_led_since(began) && patient() {
             self.find_primary();
             thread::sleep(LOOK);
         }

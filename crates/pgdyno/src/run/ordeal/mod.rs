@@ -55,6 +55,8 @@ pub struct Scene<'a> {
     pub since: Since,
     /// Takes what is done and seen.
     pub tell: Sender<Observation>,
+    /// Set by the user: nothing is waited for any more.
+    pub interrupted: &'a AtomicBool,
 }
 
 impl<'a> Planned<'a> {
@@ -75,7 +77,7 @@ impl<'a> Planned<'a> {
         stop: &AtomicBool,
     ) -> Result<(Result<Measured, Unmeasured>, Course), Hindrance> {
         let (chain, supervisor) = lab.parts();
-        let Scene { run, trial, clock, since, tell } = scene;
+        let Scene { run, trial, clock, since, tell, interrupted } = scene;
         let servers = chain.direct();
         let watcher = Watcher::start(servers.clone(), roles::EVERY, move || clock.now());
         let watcher =
@@ -90,7 +92,7 @@ impl<'a> Planned<'a> {
         };
         let (measured, mut acted) = thread::scope(|scope| {
             let actor = Actor::new((chain, supervisor), self.faults, since.clone(), tell);
-            let acts = scope.spawn(|| actor.run(&over, look));
+            let acts = scope.spawn(|| actor.run(&over, interrupted, look));
             let measured = measure::run_kept(ready, taps, clock, eyes, stop);
             over.store(true, Ordering::Relaxed);
             (measured, acts.join().expect("whoever acts does not panic"))
@@ -101,7 +103,8 @@ impl<'a> Planned<'a> {
         let ledger = kept.map(Kept::finish).transpose().map_err(failed)?;
         let reader = ledger.map(|it| Reader::new(it, self.queries.clone(), self.secret));
         let reader = reader.transpose().map_err(failed)?;
-        Ok((measured, Course { acted, watcher, servers, reader, clock, since }))
+        let hurried = interrupted.load(Ordering::Relaxed);
+        Ok((measured, Course { acted, watcher, servers, reader, clock, since, hurried }))
     }
 
     /// The ledger, if there is one to be kept, and what the threads tell it by.
@@ -130,6 +133,8 @@ pub struct Course {
     reader: Option<Reader>,
     clock: Clock,
     since: Since,
+    /// The user waits for the end.
+    hurried: bool,
 }
 
 impl Course {
@@ -142,6 +147,21 @@ impl Course {
 
     /// Old primaries come back, and everything is read after the load, after that, and after all servers were restarted.
     pub fn conclude(mut self, lab: &mut Lab) -> Result<Ordeal, Hindrance> {
+        if !self.hurried {
+            self.come_back(lab);
+        }
+        let Course { mut acted, watcher, reader, since, .. } = self;
+        let watched = watcher.stop();
+        for promoted in &mut acted.ordeal.promoted {
+            let of = |it: &&roles::Healthy| it.node == promoted.to && it.timeline == promoted.timeline;
+            promoted.healthy = watched.healthy.iter().find(of).map(|it| since.of(it.at));
+        }
+        let begun = since.begun().unwrap_or_default();
+        let verdict = reader.map(|it| it.verdict(&acted, &watched, begun)).transpose().map_err(failed)?;
+        Ok(Ordeal { verdict, ..acted.ordeal })
+    }
+
+    fn come_back(&mut self, lab: &mut Lab) {
         let (chain, supervisor) = lab.parts();
         self.read(After::Load);
         for node in std::mem::take(&mut self.acted.gone) {
@@ -159,15 +179,6 @@ impl Course {
                 Err(why) => self.acted.trouble(why),
             }
         }
-        let Course { mut acted, watcher, reader, since, .. } = self;
-        let watched = watcher.stop();
-        for promoted in &mut acted.ordeal.promoted {
-            let of = |it: &&roles::Healthy| it.node == promoted.to && it.timeline == promoted.timeline;
-            promoted.healthy = watched.healthy.iter().find(of).map(|it| since.of(it.at));
-        }
-        let begun = since.begun().unwrap_or_default();
-        let verdict = reader.map(|it| it.verdict(&acted, &watched, begun)).transpose().map_err(failed)?;
-        Ok(Ordeal { verdict, ..acted.ordeal })
     }
 
     fn read(&mut self, after: After) {
