@@ -62,11 +62,7 @@ impl Maker<'_> {
         }
         let (written, sign) = match &it.work {
             Work::Script { text, .. } => {
-                let sets = |line: &str| {
-                    let mut words = line.split_whitespace();
-                    matches!(words.next(), Some("\\set" | "\\setrandom")) && words.next() == Some(TOKEN)
-                };
-                if text.lines().any(sets) {
+                if sets_token(text) {
                     let is_file = crate::path::node(self.tree, &format!("{path}.script")).is_some();
                     self.second_token(&format!("{path}.{}", if is_file { "script" } else { "sql" }));
                 }
@@ -88,10 +84,36 @@ impl Maker<'_> {
         }
     }
 
+    /// A client's variables are those of all its operations: what one of them calls so another one would overwrite.
+    pub(super) fn tokens_of_others(&mut self, all: &[Operation]) {
+        if !all.iter().any(|it| it.ledger.is_some()) {
+            return;
+        }
+        for it in all.iter().filter(|it| it.ledger.is_none()) {
+            let captured = match &it.work {
+                Work::Http(steps) => steps.iter().flat_map(|it| &it.captures).any(|it| it.0 == TOKEN),
+                Work::Script { text, .. } => sets_token(text),
+                Work::Ammo => false,
+            };
+            if captured || it.sets.iter().any(|it| it.0 == TOKEN) {
+                self.second_token(&format!("operations.{}", it.name));
+            }
+        }
+    }
+
     fn second_token(&mut self, at: &str) {
         let found = "a second variable `token`: an operation with a ledger has one of its own";
         self.tell(at, found, "name this one otherwise");
     }
+}
+
+/// Whether a script computes a variable of that name.
+fn sets_token(script: &str) -> bool {
+    let sets = |line: &str| {
+        let mut words = line.split_whitespace();
+        matches!(words.next(), Some("\\set" | "\\setrandom")) && words.next() == Some(TOKEN)
+    };
+    script.lines().any(sets)
 }
 
 /// Whether a script names the variable, as `:token`. Behind two colons stands a type.

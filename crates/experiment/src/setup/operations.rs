@@ -40,7 +40,9 @@ impl Maker<'_> {
             self.tell("operations", format!("{} operations", all.len()), instead);
         }
         let one = |((name, it), weight): (_, &u32)| self.operation(name, it, *weight, context);
-        all.into_iter().zip(&mix.weights).map(one).collect()
+        let made: Vec<Operation> = all.into_iter().zip(&mix.weights).map(one).collect();
+        self.tokens_of_others(&made);
+        made
     }
 
     fn operation(
