@@ -81,7 +81,8 @@ fn mistakes_in_ledgers() {
     check("a: { sql: \"\\\\set token 1\\nSELECT :token\", ledger: SELECT 1 }", "a second variable `token`");
     check("a: { get: '/x?${token}', set: { token: '1' }, ledger: SELECT 1 }", "a second variable `token`");
     // Of another operation: a client has one set of variables.
-    let other = "a: { get: '/x?${token}', ledger: SELECT 1 }, b: { post: /login, capture: { token: { json: /t } } }";
+    let other =
+        "a: { get: '/x?${token}', ledger: SELECT 1 }, b: { post: /login, capture: { token: { json: /t } } }";
     check(other, "a second variable `token`");
 }
 

@@ -29,7 +29,7 @@ use model::plan::{Experiment, Kind, LoadModel, Node, Setup};
 use model::reach::Reach;
 use model::{LogEvent, Nanos, Sample, Summary, Tick};
 pub(crate) use queue::busy;
-pub use samples::{Kept, SERIES, left, throttled};
+pub use samples::{Kept, SERIES, left};
 
 /// What is known of one trial.
 #[derive(Clone, Debug)]

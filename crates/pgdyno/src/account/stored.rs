@@ -147,8 +147,9 @@ fn stored(
     // When the load has ended, processors idle and processes end.
     let window = measured.as_ref().map_or(Nanos::ZERO, |it| it.window);
     samples.retain(|it| it.at <= window);
-    if let Some(summary) = &mut summary {
-        analysis::throttled(summary, finding::throttled(&samples, GENERATOR));
+    if let (Some(summary), Some(told)) = (&mut summary, told) {
+        // As it was judged then, by the group's own counters: a short trial has too few samples of them.
+        analysis::throttled(summary, held_back(told));
     }
     let of_nodes = recorded.trial.nodes.iter().flat_map(|node| {
         let not_applied = node.not_applied.iter();
@@ -191,6 +192,12 @@ fn stored(
         reaches: of_trial(FEED).filter_map(|it| serde_json::from_str(&it.text).ok()).collect(),
         recorded,
     })
+}
+
+/// Share of its quota's periods in which the generator was held back, as a trial's summary told it.
+fn held_back(told: &Value) -> Option<f64> {
+    let reasons = told["validity"]["reasons"].as_array()?;
+    reasons.iter().find(|it| it["kind"] == "throttled")?["share"].as_f64()
 }
 
 /// What came of a setup's objectives.
