@@ -230,3 +230,43 @@ fn promotion(at: Nanos, it: &chain::Promotion, watched: &Watched) -> Promotion {
     let answers = it.seen.iter().filter(|of| of.name != it.from).map(answer).collect();
     Promotion { at, promoted: it.to.clone(), standbys, answers }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::ordeal::{Ordeal, Promoted};
+
+    #[test]
+    fn faults_that_another_server_follows() {
+        let s = Nanos::from_secs;
+        let inflicted = |at, deed, nodes: &[&str]| Inflicted {
+            at: s(at),
+            healed: None,
+            deed,
+            nodes: nodes.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        let pause = || Deed::Pause { whom: Whom::Primary, lasting: s(5) };
+        let kill = |whom| Deed::Kill { whom, part: Part::Node };
+        let promoted = |at| Promoted {
+            from: "a".to_owned(),
+            to: "b".to_owned(),
+            at: s(at),
+            healthy: None,
+            timeline: 2,
+            safe: None,
+        };
+        let all = vec![
+            inflicted(1, Deed::Withhold { lasting: s(1) }, &["a"]),
+            inflicted(2, kill(Whom::Primary), &["a"]),
+            inflicted(10, pause(), &["b"]),
+            inflicted(20, pause(), &["b"]),
+            inflicted(30, kill(Whom::Replica), &["c"]),
+            inflicted(40, kill(Whom::Primary), &[]), // could not be done
+        ];
+        let ordeal = Ordeal { inflicted: all, promoted: vec![promoted(12)], ..Ordeal::default() };
+        let acted = Acted { ordeal, promotions: Vec::new(), gone: Vec::new() };
+        let told: Vec<(u64, bool)> =
+            faults(&acted, s(100)).iter().map(|it| (it.at.0 / s(1).0, it.fails_over)).collect();
+        assert_eq!(told, [(102, true), (110, true), (120, false), (130, false)]);
+    }
+}

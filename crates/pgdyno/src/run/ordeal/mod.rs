@@ -19,7 +19,7 @@ use load::driver::Clock;
 use load::ledger::Tap;
 use model::Measured;
 use model::ordeal::{After, Ordeal};
-use model::plan::{Fault, Setup};
+use model::plan::{Fault, Operation, Setup};
 use stack::chain::Chain;
 use stack::roles::{self, Direct, Watcher};
 use stack::sampler::Observation;
@@ -62,7 +62,7 @@ pub struct Scene<'a> {
 impl<'a> Planned<'a> {
     /// `None` where nothing goes wrong and no ledger is to be kept.
     pub fn of(setup: &'a Setup) -> Option<Planned<'a>> {
-        let queries: Vec<String> = setup.operations.iter().filter_map(|it| it.ledger.clone()).collect();
+        let queries = queries(&setup.operations);
         let faults = &setup.faults;
         (!faults.is_empty() || !queries.is_empty()).then(|| Planned { faults, queries, secret: secret() })
     }
@@ -205,4 +205,30 @@ fn restart(chain: &mut Chain, supervisor: &mut Supervisor) -> Result<(), String>
 
 fn failed(it: Trouble) -> Hindrance {
     Hindrance::Failed(it.what)
+}
+
+/// How what operations wrote is read: those that share a table name it each, and what is read twice is there once.
+fn queries(operations: &[Operation]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for it in operations.iter().filter_map(|it| it.ledger.as_ref()) {
+        if !all.contains(it) {
+            all.push(it.clone());
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_operations_share_is_read_once() {
+        let with = |ledger: Option<&str>| {
+            let ledger = ledger.map(str::to_owned);
+            Operation { ledger, ..Operation::script("a", 1, "SELECT :token") }
+        };
+        let all = [Some("SELECT t FROM x"), None, Some("SELECT t FROM y"), Some("SELECT t FROM x")].map(with);
+        assert_eq!(queries(&all), ["SELECT t FROM x", "SELECT t FROM y"]);
+    }
 }
