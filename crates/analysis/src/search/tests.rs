@@ -1,10 +1,10 @@
 //! Searches of invented systems, judged by the capacity that each is known to have.
 
 use super::systems::{Oddity, System, erlang, simulated};
-use super::{Next, Subject, answer, interleave, next, proof};
+use super::{Next, answer, next};
 use crate::strategy::Chance;
 use model::plan::{Max, Scale};
-use model::search::{Answer, Broke, Held, Hindered, Limit, Nudge, Proven, Seen, Stage, Step, Turn};
+use model::search::{Answer, Broke, Held, Hindered, Seen, Stage, Step};
 use model::{Nanos, PerSecond};
 
 /// Searches to the end.
@@ -441,132 +441,6 @@ fn clients() {
         assert_eq!(it.hindered, hindered, "{edge} {most:?}: {}", course(&done, 1.0));
         let level = it.level.unwrap_or(0.0);
         assert!((low..=high).contains(&level), "{edge} {most:?}: {level} {}", course(&done, 1.0));
-    }
-}
-
-/// A search by votes alone: the edge, how blurred it is, and chance.
-fn by_votes(edge: f64, blur: f64, chance: &mut Chance) -> Vec<Seen> {
-    let chance = std::cell::RefCell::new(chance);
-    let rule = |step: &Step| {
-        let held = 1.0 / (1.0 + ((step.level / edge).ln() / blur).exp());
-        if chance.borrow_mut().uniform() < held {
-            (Held::Yes, step.level)
-        } else {
-            (no(0.97), step.level.min(edge))
-        }
-    };
-    by_rule(&Max::USUAL, edge * 0.8, rule).0
-}
-
-/// Verdicts on `pairs` of searches with this elasticity, when 1.5 times as much is given: limits, does not, undecided.
-fn verdicts(pairs: u64, elasticity: f64) -> [u64; 3] {
-    let mut chance = Chance(42);
-    let nudge = Nudge { turn: Turn::Cpu { node: "db".to_owned() }, amount: Some((1.0, 1.5)) };
-    let mut count = [0; 3];
-    for seed in 0..pairs {
-        let base = by_votes(500.0, 0.01, &mut chance);
-        let changed = by_votes(500.0 * 1.5f64.powf(elasticity), 0.01, &mut chance);
-        let it = proof(Limit::Host, &nudge, &base, &changed, &Max::USUAL, seed);
-        count[[Proven::Limits, Proven::DoesNot, Proven::Undecided]
-            .iter()
-            .position(|at| *at == it.verdict)
-            .expect("all")] += 1;
-    }
-    count
-}
-
-#[test]
-fn bystanders_and_causes() {
-    let [limits, not, _] = verdicts(40, 0.0);
-    assert!(limits == 0 && not >= 36, "a bystander, 40 pairs, seed 42: {limits} {not}");
-    for elasticity in [0.8, 1.0] {
-        let [limits, not, _] = verdicts(40, elasticity);
-        assert!(limits >= 38 && not == 0, "elasticity {elasticity}, 40 pairs, seed 42: {limits} {not}");
-    }
-}
-
-#[test]
-#[cfg_attr(debug_assertions, ignore = "seconds with optimisation, minutes without")]
-fn search_a_thousand_bystanders() {
-    for elasticity in [0.0, 0.3, 0.5, 0.8, 1.0] {
-        let [limits, not, undecided] = verdicts(1000, elasticity);
-        println!("elasticity {elasticity}: limits {limits}, does not {not}, undecided {undecided}");
-        assert!(elasticity > 0.0 || limits == 0);
-        assert!(elasticity < 0.8 || limits >= 950 && not == 0);
-    }
-}
-
-#[test]
-fn switches_and_searches_without_an_answer() {
-    let mut chance = Chance(9);
-    let switch = Nudge { turn: Turn::Index { ddl: "CREATE INDEX".to_owned() }, amount: None };
-    for (factor, expected) in [(1.0, Proven::DoesNot), (0.7, Proven::DoesNot), (1.5, Proven::Limits)] {
-        let (base, changed) =
-            (by_votes(500.0, 0.005, &mut chance), by_votes(500.0 * factor, 0.005, &mut chance));
-        let it = proof(Limit::Host, &switch, &base, &changed, &Max::USUAL, 1);
-        assert_eq!((it.verdict, it.elasticity), (expected, None), "{factor}: {:?}", it.ratio);
-        let unfinished = proof(Limit::Host, &switch, &base, &changed[..2], &Max::USUAL, 1);
-        assert_eq!((unfinished.verdict, unfinished.ratio), (Proven::Undecided, None));
-    }
-}
-
-/// A feed that fits a cache is the cause if the maximum falls with all rows of the table; if it rises, it is not.
-#[test]
-fn a_feed_holds_the_maximum_up() {
-    let mut chance = Chance(9);
-    let all = Nudge { turn: Turn::FeedRows { feed: "keys".to_owned() }, amount: None };
-    for (factor, expected) in [(0.3, Proven::Limits), (1.0, Proven::DoesNot), (1.5, Proven::DoesNot)] {
-        let (base, changed) =
-            (by_votes(500.0, 0.005, &mut chance), by_votes(500.0 * factor, 0.005, &mut chance));
-        let it = proof(Limit::Feed { feed: "keys".to_owned() }, &all, &base, &changed, &Max::USUAL, 1);
-        assert_eq!((it.verdict, it.elasticity), (expected, None), "{factor}: {:?}", it.ratio);
-        let ratio = it.ratio.map(|it| it.0).expect("both have an answer");
-        assert!((ratio / factor - 1.0).abs() < 0.08, "{factor}: it is told as it was measured, {ratio}");
-    }
-}
-
-/// All take their turns: one step each, in changing orders, until the last is done; cut anywhere, it goes on in the same way.
-#[test]
-fn interleaved() {
-    let nudge = Nudge { turn: Turn::Clients, amount: Some((8.0, 16.0)) };
-    let (max, edges) = (Max::USUAL, [300.0, 450.0, 320.0]);
-    let run = |seed: u64, from: [Vec<Seen>; 3]| {
-        let mut done = from;
-        let mut order = Vec::new();
-        loop {
-            let subjects: Vec<Subject<'_>> = (0..3)
-                .map(|n| Subject {
-                    max: &max,
-                    start: 290.0,
-                    nudge: (n > 0).then_some(&nudge),
-                    round: 0,
-                    done: &done[n],
-                })
-                .collect();
-            let Some((n, step)) = interleave(&subjects, seed) else { return (order, done) };
-            assert_eq!(step.nudge.is_some(), n > 0);
-            let (outcome, delivered) = up_to(edges[n])(&step);
-            done[n].push(Seen { step, outcome, delivered: PerSecond(delivered), p99: None, mean: None });
-            order.push(n);
-        }
-    };
-    let (order, done) = run(3, Default::default());
-    let fewest = done.iter().map(Vec::len).min().expect("three");
-    for turn in order.chunks(3).take(fewest) {
-        let mut all = turn.to_vec();
-        all.sort_unstable();
-        assert_eq!(all, [0, 1, 2], "{order:?}");
-    }
-    assert!(order.chunks(3).take(fewest).any(|it| it != &order[..3]), "{order:?}");
-    assert_ne!(run(4, Default::default()).0, order);
-    for (n, it) in done.iter().enumerate() {
-        let level = answer(&max, it).level.expect("it has an answer");
-        assert!((0.95..=1.0).contains(&(level / edges[n])), "{n}: {level}");
-    }
-    for cut in [1, 4, order.len() - 1] {
-        let count = |n| order[..cut].iter().filter(|it| **it == n).count();
-        let part = [0, 1, 2].map(|n| done[n][..count(n)].to_vec());
-        assert_eq!(run(3, part).0, order[cut..], "cut after {cut}");
     }
 }
 

@@ -2,13 +2,28 @@ use super::*;
 use model::search::{Broke, Proven, Turn};
 use model::{Nanos, PerSecond};
 
+/// What a trial shows that held, or did not.
+fn seen(step: Step, held: bool, edge: f64) -> Seen {
+    let outcome = if held { Held::Yes } else { Held::No { why: Broke::Behind { share: 0.97 } } };
+    let delivered = PerSecond(if held { step.level } else { step.level.min(edge) });
+    Seen { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) }
+}
+
 /// A trial by chance alone: the edge, and how blurred it is.
 fn vote(step: Step, edge: f64, blur: f64, chance: &mut Chance) -> Seen {
     let likely = 1.0 / (1.0 + ((step.level / edge).ln() / blur).exp());
     let held = chance.uniform() < likely;
-    let outcome = if held { Held::Yes } else { Held::No { why: Broke::Behind { share: 0.97 } } };
-    let delivered = PerSecond(if held { step.level } else { step.level.min(edge) });
-    Seen { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) }
+    seen(step, held, edge)
+}
+
+/// A search by votes, to its end.
+fn by_votes(edge: f64, blur: f64, chance: &mut Chance) -> Vec<Seen> {
+    let mut done = Vec::new();
+    while let Next::Measure(step) = next(&Max::USUAL, edge * 0.8, &done) {
+        done.push(vote(step, edge, blur, chance));
+        assert!(done.len() < 100, "it comes to an end");
+    }
+    done
 }
 
 /// A pair beside each other until the verdict is plain or both have ended, and how many trials it took.
@@ -47,15 +62,29 @@ fn ended_when_it_is_plain() {
 }
 
 #[test]
+fn bystanders_and_causes() {
+    let ([limits, not, _], _) = verdicts(40, 0.0, false);
+    assert!(limits == 0 && not >= 36, "a bystander, 40 pairs, seed 7: {limits} {not}");
+    for elasticity in [0.8, 1.0] {
+        let ([limits, not, _], _) = verdicts(40, elasticity, false);
+        assert!(limits >= 38 && not == 0, "elasticity {elasticity}, 40 pairs, seed 7: {limits} {not}");
+    }
+}
+
+#[test]
 #[cfg_attr(debug_assertions, ignore = "seconds with optimisation, minutes without")]
-fn search_a_thousand_bystanders_until_it_is_plain() {
-    for elasticity in [0.0, 0.15, 0.3, 0.5, 0.8, 1.0] {
-        let (counts, trials) = verdicts(1000, elasticity, true);
-        println!(
-            "elasticity {elasticity}: limits, does not, undecided: {counts:?}; {trials:.1} trials of a pair"
-        );
-        assert!(elasticity > 0.0 || counts[0] == 0);
-        assert!(elasticity < 0.8 || counts[0] >= 950 && counts[1] == 0);
+fn search_a_thousand_bystanders() {
+    for until_plain in [false, true] {
+        for elasticity in [0.0, 0.15, 0.3, 0.5, 0.8, 1.0] {
+            let ([limits, not, undecided], trials) = verdicts(1000, elasticity, until_plain);
+            let until = if until_plain { "until it is plain" } else { "to their ends" };
+            println!(
+                "{until}, elasticity {elasticity}: limits {limits}, does not {not}, undecided {undecided}; \
+                 {trials:.1} trials of a pair"
+            );
+            assert!(elasticity > 0.0 || limits == 0);
+            assert!(elasticity < 0.8 || limits >= 950 && not == 0);
+        }
     }
 }
 
@@ -83,5 +112,79 @@ fn not_plain() {
         let it = proof(Limit::Host, &nudge, &base, &changed, &max, 1);
         assert_eq!(it.verdict == Proven::Limits, plain, "{levels:?}");
         assert_eq!(it.elasticity.is_some(), plain, "{levels:?}: what is not plain has no figure");
+    }
+}
+
+#[test]
+fn switches_and_searches_without_an_answer() {
+    let mut chance = Chance(9);
+    let switch = Nudge { turn: Turn::Index { ddl: "CREATE INDEX".to_owned() }, amount: None };
+    for (factor, expected) in [(1.0, Proven::DoesNot), (0.7, Proven::DoesNot), (1.5, Proven::Limits)] {
+        let (base, changed) =
+            (by_votes(500.0, 0.005, &mut chance), by_votes(500.0 * factor, 0.005, &mut chance));
+        let it = proof(Limit::Host, &switch, &base, &changed, &Max::USUAL, 1);
+        assert_eq!((it.verdict, it.elasticity), (expected, None), "{factor}: {:?}", it.ratio);
+        let unfinished = proof(Limit::Host, &switch, &base, &changed[..2], &Max::USUAL, 1);
+        assert_eq!((unfinished.verdict, unfinished.ratio), (Proven::Undecided, None));
+    }
+}
+
+/// A feed that fits a cache is the cause if the maximum falls with all rows of the table; if it rises, it is not.
+#[test]
+fn a_feed_holds_the_maximum_up() {
+    let mut chance = Chance(9);
+    let all = Nudge { turn: Turn::FeedRows { feed: "keys".to_owned() }, amount: None };
+    for (factor, expected) in [(0.3, Proven::Limits), (1.0, Proven::DoesNot), (1.5, Proven::DoesNot)] {
+        let (base, changed) =
+            (by_votes(500.0, 0.005, &mut chance), by_votes(500.0 * factor, 0.005, &mut chance));
+        let it = proof(Limit::Feed { feed: "keys".to_owned() }, &all, &base, &changed, &Max::USUAL, 1);
+        assert_eq!((it.verdict, it.elasticity), (expected, None), "{factor}: {:?}", it.ratio);
+        let ratio = it.ratio.map(|it| it.0).expect("both have an answer");
+        assert!((ratio / factor - 1.0).abs() < 0.08, "{factor}: it is told as it was measured, {ratio}");
+    }
+}
+
+/// All take their turns: one step each, in changing orders, until the last is done; cut anywhere, it goes on in the same way.
+#[test]
+fn interleaved() {
+    let nudge = Nudge { turn: Turn::Clients, amount: Some((8.0, 16.0)) };
+    let (max, edges) = (Max::USUAL, [300.0, 450.0, 320.0]);
+    let run = |seed: u64, from: [Vec<Seen>; 3]| {
+        let mut done = from;
+        let mut order = Vec::new();
+        loop {
+            let subjects: Vec<Subject<'_>> = (0..3)
+                .map(|n| Subject {
+                    max: &max,
+                    start: 290.0,
+                    nudge: (n > 0).then_some(&nudge),
+                    round: 0,
+                    done: &done[n],
+                })
+                .collect();
+            let Some((n, step)) = interleave(&subjects, seed) else { return (order, done) };
+            assert_eq!(step.nudge.is_some(), n > 0);
+            let held = step.level <= edges[n];
+            done[n].push(seen(step, held, edges[n]));
+            order.push(n);
+        }
+    };
+    let (order, done) = run(3, Default::default());
+    let fewest = done.iter().map(Vec::len).min().expect("three");
+    for turn in order.chunks(3).take(fewest) {
+        let mut all = turn.to_vec();
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2], "{order:?}");
+    }
+    assert!(order.chunks(3).take(fewest).any(|it| it != &order[..3]), "{order:?}");
+    assert_ne!(run(4, Default::default()).0, order);
+    for (n, it) in done.iter().enumerate() {
+        let level = answer(&max, it).level.expect("it has an answer");
+        assert!((0.95..=1.0).contains(&(level / edges[n])), "{n}: {level}");
+    }
+    for cut in [1, 4, order.len() - 1] {
+        let count = |n| order[..cut].iter().filter(|it| **it == n).count();
+        let part = [0, 1, 2].map(|n| done[n][..count(n)].to_vec());
+        assert_eq!(run(3, part).0, order[cut..], "cut after {cut}");
     }
 }
