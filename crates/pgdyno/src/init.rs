@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// What is written: every section, with a comment.
-const BEGINNING: &str = include_str!("init.yaml");
+const BEGINNING: &str = include_str!("init/matrix.yaml");
 
 /// Writes a commented experiment file to begin with; never over one that is there.
 #[derive(Clone, Debug, Parser)]
