@@ -46,6 +46,8 @@ fn replicas() {
             ..Replication::of(1, Sync::Async)
         }),
     );
+    let unasked = Replication { freshness: false, ..Replication::of(1, Sync::Async) };
+    check("{ count: 1, freshness: false }", Some(unasked));
     let patroni = Patroni { ttl: Nanos::from_secs(30), strict: false, etcd: 3, ..Patroni::default() };
     check(
         "{ count: 2, sync: first 1, manager: patroni, patroni: { ttl: 30s, strict: false, etcd: 3 } }",

@@ -9,6 +9,7 @@ pub mod comparison;
 pub mod durability;
 pub mod explain;
 pub mod finding;
+pub mod freshness;
 mod histogram;
 mod interval;
 pub mod live;

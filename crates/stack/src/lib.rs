@@ -8,6 +8,7 @@ pub mod component;
 pub mod dataset;
 pub mod embedded;
 pub mod find;
+pub mod freshness;
 pub mod host;
 pub mod http;
 pub mod limits;

@@ -14,6 +14,7 @@ mod real_server {
     mod ends;
     mod ends_proof;
     mod faults;
+    mod freshness;
     mod limits;
     mod patroni;
     mod plans;

@@ -33,6 +33,9 @@ pub struct Replicas {
     pub fence: Option<bool>,
     /// Whether the balancer ends the sessions of a server that is no longer what it was; `true` when left out.
     pub shutdown_sessions: Option<bool>,
+    /// Whether it is measured how old what is read on replicas is, by five numbers per second in a table of pgdyno's own;
+    /// `true` when left out.
+    pub freshness: Option<bool>,
     /// What is particular to Patroni.
     pub patroni: Option<Patroni>,
     /// What each may use of the machine.

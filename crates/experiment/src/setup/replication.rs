@@ -69,6 +69,7 @@ impl Maker<'_> {
             shutdown_sessions: it.shutdown_sessions.unwrap_or(true),
             apart: false,
             disks: false,
+            freshness: it.freshness.unwrap_or(true),
         }
     }
 

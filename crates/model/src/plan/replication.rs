@@ -19,6 +19,9 @@ pub struct Replication {
     pub apart: bool,
     /// Whether each server has a disk of its own, so that it can be full.
     pub disks: bool,
+    /// Whether it is measured how old what is read on replicas is, which takes a few writes and reads per second.
+    #[serde(default)]
+    pub freshness: bool,
 }
 
 /// What a commit waits for. Named in `synchronous_standby_names`.
@@ -91,6 +94,7 @@ impl Replication {
             shutdown_sessions: true,
             apart: false,
             disks: false,
+            freshness: true,
         }
     }
 

@@ -1,6 +1,6 @@
 //! How is each server asked past everything that stands before it, and how does a writer learn which one it reached?
 
-use super::{Chain, PATIENCE, Running, failed, in_database};
+use super::{Chain, Kept, PATIENCE, Running, failed, in_database};
 use crate::ask::Address;
 use crate::roles::Direct;
 use crate::supervisor::Failure;
@@ -27,6 +27,19 @@ impl Chain {
             }
         });
         each.collect()
+    }
+
+    /// The same, as superuser still, over the network that clients use: one that is cut off is not reached. Empty where the
+    /// PostgreSQL is not ours.
+    pub fn over_network(&self) -> Vec<Direct> {
+        let by_tcp = |(direct, running): (Direct, &Running)| match &running.kept {
+            Kept::Postgres(it) => {
+                let target = in_database(&it.target_tcp(), &self.users.database);
+                Some(Direct { target, ..direct })
+            }
+            Kept::Program { .. } | Kept::Attached => None,
+        };
+        self.direct().into_iter().zip(self.servers()).filter_map(by_tcp).collect()
     }
 
     /// Gives the application's database a function `pgdyno_server()` that returns the value of this SQL expression, a text, to

@@ -75,20 +75,27 @@ impl Look {
     }
 }
 
-/// Of each follower a row, and one in any case. What a new session of the user would have is what was set for it there,
-/// for it, for the database, for all, or in the server's files: the first of these.
+/// Of each follower a row, and one in any case.
 fn question(role: &str, database: &str) -> String {
+    let commit = commit_of(role, database);
+    format!(
+        "select {commit}, current_setting('synchronous_standby_names'), application_name, sync_state, flush_lsn \
+         from (select) as it left join pg_stat_replication on true order by application_name, pid"
+    )
+}
+
+/// SQL for the `synchronous_commit` that a new session of the user has: what was set for it there, for it, for the database,
+/// for all, or in the server's files, the first of these. A session that has set it for itself may not ask.
+pub(crate) fn commit_of(role: &str, database: &str) -> String {
     let (role, database) = (literal(role), literal(database));
     format!(
-        "select coalesce( \
+        "coalesce( \
            (select substr(line, 20) from pg_db_role_setting, unnest(setconfig) as line \
             where line like 'synchronous_commit=%' \
               and setrole in (0, (select oid from pg_roles where rolname = {role})) \
               and setdatabase in (0, (select oid from pg_database where datname = {database})) \
             order by setrole <> 0 desc, setdatabase <> 0 desc limit 1), \
-           current_setting('synchronous_commit')), \
-         current_setting('synchronous_standby_names'), application_name, sync_state, flush_lsn \
-         from (select) as it left join pg_stat_replication on true order by application_name, pid"
+           current_setting('synchronous_commit'))"
     )
 }
 

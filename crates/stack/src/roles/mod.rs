@@ -10,6 +10,7 @@ mod look;
 use crate::ask::Target;
 use crate::replication::Lsn;
 use look::Look;
+pub(crate) use look::commit_of;
 use model::Nanos;
 use model::durability::{Sample, Server};
 use std::io;

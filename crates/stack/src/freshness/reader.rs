@@ -1,0 +1,132 @@
+//! When does one replica show each number?
+
+use super::seat::{Seat, TABLE};
+use super::{AT_ONCE, BOUND, Counter, Number, SERIES};
+use crate::roles::Direct;
+use crate::sampler::Observation;
+use model::freshness::ReplicaReads;
+use model::{Nanos, Sample};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+/// The shortest time between two looks.
+const STEP: Duration = Duration::from_millis(1);
+/// Looks become as much rarer as a number has become older: what is told is at most a fifth too long.
+const FINENESS: u32 = 5;
+
+/// Asks one server, while it is a replica.
+pub(super) struct Reader<N> {
+    seat: Seat,
+    now: N,
+    tell: Sender<Observation>,
+    /// Not seen yet; the oldest first.
+    pending: Vec<Number>,
+    own: Counter,
+    unanswered: u64,
+    visible_us: Vec<u64>,
+}
+
+impl<N: Fn() -> Option<Nanos>> Reader<N> {
+    pub fn new(of: Direct, now: N, tell: Sender<Observation>) -> Reader<N> {
+        let (pending, own, visible_us) = (Vec::new(), Counter::default(), Vec::new());
+        Reader { seat: Seat::new(of), now, tell, pending, own, unanswered: 0, visible_us }
+    }
+
+    /// Until nobody gives numbers any more and all have been seen, or were waited for; or there is a `hurry`.
+    pub fn run(mut self, numbers: &Receiver<Number>, hurry: &AtomicBool) -> ReplicaReads {
+        // The first read is not to wait for a session.
+        self.seat.ask("select 1");
+        loop {
+            let step = self.pending.last().map(|it| step(it.at.elapsed()));
+            let next = match step {
+                None => numbers.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(step) => numbers.recv_timeout(step),
+            };
+            match next {
+                Ok(number) => self.ask(number),
+                Err(RecvTimeoutError::Timeout) => self.look(),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let Some(step) = step.filter(|_| !hurry.load(Ordering::Relaxed)) else { break };
+                    thread::sleep(step);
+                    self.look();
+                }
+            }
+        }
+        // What was given up is not what was waited for.
+        self.own.reads.all -= self.pending.len() as u64;
+        self.own.reads.old -= self.pending.len() as u64;
+        self.visible_us.sort_unstable();
+        let Reader { seat, own, unanswered, visible_us, .. } = self;
+        ReplicaReads { node: seat.of.name, own: own.reads, unanswered, visible_us }
+    }
+
+    /// For the first time.
+    fn ask(&mut self, number: Number) {
+        if number.on_time() {
+            self.pending.push(number);
+            match self.read() {
+                Some((true, shown)) => {
+                    self.own.count(!shown.contains(&number.value));
+                    return self.settle(&shown);
+                }
+                // It is the primary now: nobody's own write is read from a replica here.
+                Some((false, shown)) => {
+                    self.pending.pop();
+                    return self.settle(&shown);
+                }
+                None => drop(self.pending.pop()),
+            }
+        }
+        self.unanswered += 1;
+        self.settle(&[]);
+    }
+
+    fn look(&mut self) {
+        let shown = self.read().map_or(Vec::new(), |it| it.1);
+        self.settle(&shown);
+    }
+
+    /// Whether it is a replica, and which numbers it shows, from the oldest that is pending on.
+    fn read(&mut self) -> Option<(bool, Vec<u64>)> {
+        let oldest = self.pending.first()?.value;
+        let sql = format!("select string_agg(number::text, ' ') from {TABLE} where number >= {oldest}");
+        let shown = self.seat.ask(&sql)?;
+        let numbers = shown.value.unwrap_or_default();
+        Some((shown.in_recovery, numbers.split(' ').filter_map(|it| it.parse().ok()).collect()))
+    }
+
+    /// What is shown is pending no more, and what was waited for in vain neither.
+    fn settle(&mut self, shown: &[u64]) {
+        let mut longest = None;
+        let visible = &mut self.visible_us;
+        self.pending.retain(|it| {
+            let since = it.at.elapsed();
+            let is_there = shown.contains(&it.value);
+            if is_there && since <= BOUND {
+                visible.push(since.as_micros() as u64);
+                longest = longest.max(Some(since));
+            }
+            !is_there && since < BOUND
+        });
+        if let Some((longest, at)) = longest.zip((self.now)()) {
+            let (node, value) = (self.seat.of.name.clone().into(), longest.as_secs_f64());
+            let sample = Sample { at, node, series: SERIES.into(), label: "".into(), value };
+            // Who listens may have gone.
+            let _ = self.tell.send(Observation::Samples(vec![sample]));
+        }
+    }
+}
+
+impl Number {
+    /// Whether a question that leaves now comes at once after the acknowledgement.
+    fn on_time(&self) -> bool {
+        self.at.elapsed() <= AT_ONCE
+    }
+}
+
+/// Until the next look at a number of this age.
+pub(super) fn step(age: Duration) -> Duration {
+    (age / FINENESS).max(STEP)
+}

@@ -1,0 +1,63 @@
+use super::turns::Turns;
+use super::*;
+
+fn reads((all, old, changes): (u64, u64, u64)) -> Reads {
+    Reads { all, old, changes }
+}
+
+#[test]
+fn counted_one_after_the_other() {
+    let check = |seen: &str, expected| {
+        let mut counter = Counter::default();
+        seen.chars().for_each(|it| counter.count(it == 'o'));
+        assert_eq!(counter.reads, reads(expected), "{seen}");
+    };
+    check("", (0, 0, 0));
+    check("o", (1, 1, 0));
+    check("..oo.", (5, 2, 2));
+    check("o.o.o", (5, 3, 4));
+}
+
+#[test]
+fn what_was_seen_is_not_seen_any_more() {
+    let check = |seen: &[u64], expected| {
+        let mut turns = Turns::new(&[]);
+        seen.iter().for_each(|it| turns.saw(*it));
+        assert_eq!(turns.reads(), reads(expected), "{seen:?}");
+    };
+    check(&[], (0, 0, 0));
+    // Nothing was seen before it.
+    check(&[0], (0, 0, 0));
+    check(&[0, 0, 1, 1, 2], (4, 0, 0));
+    // What is older than the highest is old, though it is newer than the last.
+    check(&[5, 3, 4, 5, 6], (4, 2, 1));
+    check(&[5, 0], (1, 1, 0));
+}
+
+#[test]
+fn looks_become_rarer() {
+    let check = |age: u64, expected: u64| {
+        let step = reader::step(Duration::from_micros(age));
+        assert_eq!(step, Duration::from_micros(expected), "{age}");
+    };
+    check(0, 1000);
+    check(4000, 1000);
+    check(100_000, 20_000);
+    check(5_000_000, 1_000_000);
+}
+
+#[test]
+fn numbers_are_five_per_second_and_uneven() {
+    let intervals: Vec<Duration> = (1..=1000).map(writer::interval).collect();
+    assert!(intervals.iter().all(|it| (EVERY / 2..EVERY * 3 / 2).contains(it)));
+    let mean = intervals.iter().sum::<Duration>() / 1000;
+    assert!((EVERY.as_secs_f64() - mean.as_secs_f64()).abs() < 1e-3, "{mean:?}");
+    // No moment of a period of 200 ms is preferred.
+    let mut at = Duration::ZERO;
+    let mut quarters = [0; 4];
+    for it in intervals {
+        at += it;
+        quarters[(at.as_micros() % 200_000 / 50_000) as usize] += 1;
+    }
+    assert!(quarters.iter().all(|it| (200..300).contains(it)), "{quarters:?}");
+}

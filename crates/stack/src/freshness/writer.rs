@@ -1,0 +1,129 @@
+//! Which numbers has the primary acknowledged, whoever it is?
+
+use super::seat::{SCHEMA, SET_UP, TABLE};
+use super::{EVERY, Number, PATIENCE};
+use crate::ask::Connection;
+use crate::roles::{Direct, commit_of, identity};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// What is not acknowledged by then is not waited for: another server may take writes.
+const LONG: Duration = Duration::from_secs(2);
+/// A server that has not let us in by then is passed over: others may take writes.
+const ASIDE: Duration = Duration::from_millis(500);
+
+/// Puts numbers into the table, and tells of each that is acknowledged.
+pub(super) struct Writer {
+    servers: Vec<Direct>,
+    session: Option<(usize, Connection)>,
+    /// Numbers ascend also from trial to trial, so that none is taken for an older one of the same value.
+    next: u64,
+    readers: Vec<Sender<Number>>,
+    turns: Option<Sender<Number>>,
+}
+
+impl Writer {
+    pub fn new(servers: Vec<Direct>, readers: Vec<Sender<Number>>, turns: Option<Sender<Number>>) -> Writer {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Writer { servers, session: None, next: since.as_micros() as u64, readers, turns }
+    }
+
+    /// How many were acknowledged.
+    pub fn run(mut self, begun: &dyn Fn() -> bool, rests: &Receiver<()>) -> u64 {
+        let (mut written, mut due) = (0, Instant::now());
+        for round in 1_u32.. {
+            if self.is_ready() && begun() {
+                written += u64::from(self.write());
+            }
+            // What was late is not made up for.
+            due = (due + interval(round)).max(Instant::now());
+            match rests.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        written
+    }
+
+    /// Drops the table, where there is a primary.
+    pub fn clear(self) {
+        if let Some((_, mut session)) = self.primary() {
+            let _ = session.patience(Some(PATIENCE));
+            // What is not there any more was in a database that is not there any more.
+            let _ = session.query(&format!("drop schema if exists {SCHEMA} cascade"));
+        }
+    }
+
+    fn write(&mut self) -> bool {
+        let Some((on, session)) = &mut self.session else { return false };
+        let (value, remarks) = (self.next, session.notices.len());
+        self.next += 1;
+        let done = session.query(&format!("insert into {TABLE} values ({value})"));
+        let number = Number { value, at: Instant::now(), on: *on };
+        match done {
+            // A warning is that the wait for the replicas was given up: no acknowledgement.
+            Ok(_) if session.notices.len() > remarks => false,
+            Ok(_) => {
+                self.tell(number);
+                true
+            }
+            Err(_) => {
+                self.session = None;
+                false
+            }
+        }
+    }
+
+    fn tell(&self, number: Number) {
+        let others = self.readers.iter().enumerate().filter(|it| it.0 != number.on);
+        for it in others.map(|it| it.1).chain(&self.turns) {
+            // They end after us.
+            let _ = it.send(number);
+        }
+    }
+
+    /// Whether there is a primary with a table.
+    fn is_ready(&mut self) -> bool {
+        if self.session.is_none() {
+            self.session = self.primary().and_then(|it| self.prepared(it));
+        }
+        self.session.is_some()
+    }
+
+    /// Of those that take writes the one with the newest history, by its index.
+    fn primary(&self) -> Option<(usize, Connection)> {
+        let opened = self.servers.iter().enumerate().filter_map(|(at, it)| {
+            let mut session = it.target.open(ASIDE).ok()?;
+            let (who, in_recovery) = identity::read(&session.query(identity::WHO).ok()?, None);
+            session.query(SET_UP).ok().filter(|_| !in_recovery).map(|_| (who.timeline, at, session))
+        });
+        opened.max_by_key(|it| it.0).map(|(_, at, session)| (at, session))
+    }
+
+    /// With the table that it may have, and with what the application's user promises.
+    fn prepared(&self, (at, mut session): (usize, Connection)) -> Option<(usize, Connection)> {
+        if is_stuck(&mut session) {
+            return None;
+        }
+        let Direct { role, target, .. } = &self.servers[at];
+        let commit = commit_of(role, &target.login.database);
+        session.patience(Some(LONG)).ok()?;
+        session.query(&format!("select set_config('synchronous_commit', {commit}, false)")).ok()?;
+        session.query(&format!("create schema if not exists {SCHEMA}")).ok()?;
+        session.query(&format!("create table if not exists {TABLE} (number bigint primary key)")).ok()?;
+        Some((at, session))
+    }
+}
+
+/// Whether a session of ours still waits for replicas, though we have given it up: another one would only wait beside it.
+fn is_stuck(session: &mut Connection) -> bool {
+    let sql = "select count(*) > 0 from pg_stat_activity \
+        where application_name = 'pgdyno monitor' and wait_event = 'SyncRep'";
+    !matches!(session.value(sql), Ok(Some(it)) if it == "f")
+}
+
+/// The time until the next number, half to one and a half of [`EVERY`]: even ones would fall into step with what recurs as
+/// evenly, such as the log writer's 200 ms. By the golden ratio, whose multiples spread evenly however many there are.
+pub(super) fn interval(round: u32) -> Duration {
+    EVERY.mul_f64(0.5 + (f64::from(round) * 0.618_033_988_749_895).fract())
+}
