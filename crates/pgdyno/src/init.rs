@@ -1,14 +1,11 @@
 //! `pgdyno init`: with which experiment file does one begin?
 
 use crate::voice::plain;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-/// What is written: every section, with a comment.
-const BEGINNING: &str = include_str!("init/matrix.yaml");
 
 /// Writes a commented experiment file to begin with; never over one that is there.
 #[derive(Clone, Debug, Parser)]
@@ -16,6 +13,23 @@ const BEGINNING: &str = include_str!("init/matrix.yaml");
 struct Args {
     #[arg(default_value = "experiment.yaml")]
     file: PathBuf,
+    /// What the experiment is to find, as its `find` says it; without, it compares the cells of a matrix
+    #[arg(long, value_name = "WHAT")]
+    find: Option<Find>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Find {
+    /// Whether everything that was acknowledged survives a failover
+    Failover,
+}
+
+/// What is written: every section that such an experiment has, with a comment.
+fn beginning(find: Option<Find>) -> &'static str {
+    match find {
+        None => include_str!("init/matrix.yaml"),
+        Some(Find::Failover) => include_str!("init/failover.yaml"),
+    }
 }
 
 /// Runs the command with the arguments behind its name; the exit status is 1 when the file is there or cannot be written.
@@ -34,7 +48,7 @@ pub fn main(args: &[String]) -> ExitCode {
         .write(true)
         .create_new(true)
         .open(&args.file)
-        .and_then(|mut file| file.write_all(BEGINNING.as_bytes()));
+        .and_then(|mut file| file.write_all(beginning(args.find).as_bytes()));
     match written {
         Ok(()) => {
             println!("wrote {shown}; look at it, then:  pgdyno check {shown}");

@@ -89,18 +89,29 @@ fn every_mistake_is_told() {
 }
 
 #[test]
-fn the_beginning_is_right_and_never_written_over() {
-    let folder = Folder::new("init");
-    let (status, out, err) = pgdyno(&folder.0, &["init"]);
-    assert_eq!((status, err.as_str()), (Some(0), ""), "{out}");
-    for args in [&["check", "experiment.yaml"][..], &["check", "experiment.yaml", "--quick"]] {
-        let (status, out, err) = pgdyno(&folder.0, args);
-        assert_eq!((status, err.as_str()), (Some(0), ""), "{args:?}");
-        assert!(out.contains("cells × ") && out.contains("seed      1"), "{out}");
+fn each_beginning_is_right_and_never_written_over() {
+    for (find, whole, quick) in [
+        (&[][..], "matrix    4 cells × 3 = 12 trials\n", "matrix    2 cells × 1 = 2 trials\n"),
+        (
+            &["--find", "failover"],
+            "matrix    3 cells (1 is a positive control) × 20 = 60 trials\n",
+            "matrix    2 cells (1 is a positive control) × 2 = 4 trials\n",
+        ),
+    ] {
+        let folder = Folder::new(&format!("init{}", find.concat()));
+        let begin = [&["init"], find].concat();
+        let (status, out, err) = pgdyno(&folder.0, &begin);
+        assert_eq!((status, err.as_str()), (Some(0), ""), "{out}");
+        let check = ["check", "experiment.yaml", "--quick"];
+        for (args, told) in [(&check[..2], whole), (&check, quick)] {
+            let (status, out, err) = pgdyno(&folder.0, args);
+            assert_eq!((status, err.as_str()), (Some(0), ""), "{find:?} {args:?}");
+            assert!(out.contains(told) && out.contains("seed      1"), "{out}");
+        }
+        let (status, _, err) = pgdyno(&folder.0, &begin);
+        assert_eq!(status, Some(1));
+        assert!(err.contains("is there already"), "{err}");
     }
-    let (status, _, err) = pgdyno(&folder.0, &["init"]);
-    assert_eq!(status, Some(1));
-    assert!(err.contains("is there already"), "{err}");
 }
 
 #[test]
