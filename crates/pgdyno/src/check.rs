@@ -9,7 +9,7 @@ use crate::voice::plain;
 use analysis::rule::Scene;
 use clap::Parser;
 use experiment::{Mistakes, Plan, Request};
-use model::plan::{Entrance, Kind, Limits, LoadModel, Node, Setup, Stage, Think};
+use model::plan::{Entrance, Kind, Limits, LoadModel, Manager, Node, Replication, Setup, Stage, Sync, Think};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 use report::lang::{En, Lang};
@@ -204,7 +204,23 @@ fn chain(setup: &Setup) -> String {
         };
         let _ = write!(out, " -{hop}→ {}", node_words(node));
     }
+    if let Some(it) = setup.stack.replication.as_ref().filter(|it| it.replicas > 0) {
+        let _ = write!(out, " ⇉ {}", replica_words(it));
+    }
     out
+}
+
+/// `2 replicas (any 1, Patroni)`.
+fn replica_words(it: &Replication) -> String {
+    let sync = match it.sync {
+        Sync::Async => "async".to_owned(),
+        Sync::First(k) => format!("first {k}"),
+        Sync::Any(k) => format!("any {k}"),
+    };
+    let manager = matches!(it.manager, Manager::Patroni(_)).then(|| "Patroni".to_owned());
+    let facts: Vec<String> = [Some(sync), manager].into_iter().flatten().chain(limits(&it.limits)).collect();
+    let ending = if it.replicas == 1 { "" } else { "s" };
+    format!("{} replica{ending} ({})", it.replicas, facts.join(", "))
 }
 
 fn node_words(node: &Node) -> String {

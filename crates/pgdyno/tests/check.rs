@@ -179,6 +179,10 @@ fn failovers_are_told() {
     assert_eq!(status, Some(0), "{printed}");
     let then = "after rejoined and 1s: pause replica for 2s";
     for expected in [
+        "PostgreSQL (100 connections) ⇉ 2 replicas (any 1)  (1 cell)\n",
+        "PostgreSQL (100 connections) ⇉ 2 replicas (first 1)  (1 cell)\n",
+        // That of the control.
+        "PostgreSQL (100 connections) ⇉ 2 replicas (async)  (1 cell)\n",
         "ledger    pay: SELECT token FROM t\n",
         "faults    at 5s: kill primary, its postmaster alone\n          after rejoined and 1s: pause replica for 2s\n",
         "find      whether every acknowledged write outlives the faults\n",
