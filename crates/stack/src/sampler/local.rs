@@ -163,14 +163,22 @@ fn all_processes(point: &Point) -> Vec<u32> {
     if point.kind == Kind::Generator {
         return found;
     }
-    let mut at = 0;
-    while let Some(parent) = found.get(at) {
-        // Of its first thread: who forks from others is not asked about. `proc_pid_task(5)`.
-        let text = read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
-        found.extend(text.split_whitespace().filter_map(|it| it.parse::<u32>().ok()));
-        at += 1;
-        // All of a server's processes are children of its first; looking further costs as much as reading them.
-        if point.kind == Kind::Postgres {
+    // All of a server's processes are children of its first; looking further costs as much as reading them.
+    let generations = match point.kind {
+        Kind::Postgres => 1 + usize::from(point.apart),
+        _ => usize::MAX,
+    };
+    let mut last = 0..1;
+    for _ in 0..generations {
+        let known = found.len();
+        for parent in last {
+            let parent = found[parent];
+            // Of its first thread: who forks from others is not asked about. `proc_pid_task(5)`.
+            let text = read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+            found.extend(text.split_whitespace().filter_map(|it| it.parse::<u32>().ok()));
+        }
+        last = known..found.len();
+        if last.is_empty() {
             break;
         }
     }

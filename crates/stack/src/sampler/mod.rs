@@ -37,6 +37,8 @@ pub struct Point {
     pub stats_page: Option<Url>,
     /// The node's own process; its descendants belong to it. Whoever restarts the node stores the new number; 0: none.
     pub pid: Option<Arc<AtomicU32>>,
+    /// That process only waits, and what it began is the node: see [`Supervisor::is_apart`].
+    pub apart: bool,
     /// The control group that the node runs in; its processes are then all of the node's.
     pub group: Option<Group>,
     /// A file to which the node's log is written.
@@ -124,12 +126,12 @@ impl Point {
             }
             _ => None,
         };
-        let pid = running.node.and_then(|it| supervisor.pid(it));
         Point {
             target: running.admin.as_ref().map(of_postgres),
             stats_socket: running.statistics.clone(),
             stats_page,
-            pid: pid.map(|it| Arc::new(AtomicU32::new(it))),
+            pid: running.node.and_then(|it| supervisor.present(it)),
+            apart: running.node.is_some_and(|it| supervisor.is_apart(it)),
             group: running.node.and_then(|it| supervisor.group(it)).cloned(),
             log: running.log.clone(),
             ..Point::of(&running.plan.name, kind)
@@ -139,7 +141,8 @@ impl Point {
     /// A node of which nothing is known yet.
     pub fn of(node: &str, kind: Kind) -> Point {
         let (target, stats_socket, stats_page, pid, group, log) = (None, None, None, None, None, None);
-        Point { node: node.to_owned(), kind, target, stats_socket, stats_page, pid, group, log }
+        let (node, apart) = (node.to_owned(), false);
+        Point { node, kind, target, stats_socket, stats_page, pid, apart, group, log }
     }
 }
 

@@ -24,6 +24,8 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// Starts processes through a [`keeper`], and knows of their ends. Dropping it stops them all, in reverse order.
@@ -38,6 +40,8 @@ pub struct Supervisor {
     names: Vec<String>,
     started: HashMap<NodeId, Started>,
     ended: HashMap<NodeId, End>,
+    /// By name, see [`Supervisor::present`].
+    present: HashMap<String, Arc<AtomicU32>>,
     /// The number of the nodes' network, once they have one.
     network: Option<u8>,
 }
@@ -119,6 +123,7 @@ impl Supervisor {
             names: Vec::new(),
             started: HashMap::new(),
             ended: HashMap::new(),
+            present: HashMap::new(),
             network: None,
         };
         match supervisor.order(&Order::Open { base, owner: user, cgroups }) {
@@ -163,9 +168,11 @@ impl Supervisor {
     /// Starts a process; whether it is ready is to be asked with [`Supervisor::await_ready`].
     pub fn launch(&mut self, launch: Launch) -> Result<NodeId, Failure> {
         let id = NodeId(self.names.len() as u32);
-        self.names.push(launch.name.clone());
+        let name = launch.name.clone();
+        self.names.push(name.clone());
         match self.order(&Order::Launch(id, launch)) {
             Ok(Word::Launched { pid, program, group, not_applied }) => {
+                self.present.entry(name).or_default().store(pid, Ordering::Relaxed);
                 self.started.insert(id, Started { pid, program, group, not_applied });
                 Ok(id)
             }
@@ -226,6 +233,11 @@ impl Supervisor {
     /// The process number of a node; `None` once its end was heard of.
     pub fn pid(&self, id: NodeId) -> Option<u32> {
         if self.ended.contains_key(&id) { None } else { self.started.get(&id).map(|it| it.pid) }
+    }
+
+    /// The process number of whichever node has this one's name: again after each restart, and 0 while there is none.
+    pub fn present(&self, id: NodeId) -> Option<Arc<AtomicU32>> {
+        self.present.get(&self.names[id.0 as usize]).cloned()
     }
 
     /// All processes of a node: those of its group, if it has one, else the node's own and its descendants.
@@ -382,6 +394,16 @@ impl Supervisor {
         }
     }
 
+    fn end(&mut self, id: NodeId, end: End) {
+        self.ended.insert(id, end);
+        if let (Some(present), Some(it)) =
+            (self.present.get(&self.names[id.0 as usize]), self.started.get(&id))
+        {
+            // The next of its name may have begun.
+            let _ = present.compare_exchange(it.pid, 0, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
     /// The next word that is not the end of a node; `None` after an end, or when `patience` has passed.
     fn hear(&mut self, patience: Option<Duration>) -> io::Result<Option<Word>> {
         loop {
@@ -389,7 +411,7 @@ impl Supervisor {
                 let line: Vec<u8> = self.pending.drain(..=end).collect();
                 return match serde_json::from_slice(&line)? {
                     Word::Ended(id, end) => {
-                        self.ended.insert(id, end);
+                        self.end(id, end);
                         Ok(None)
                     }
                     word => Ok(Some(word)),

@@ -1,7 +1,7 @@
 //! Does the sampler see a real server, cost little, and never hold anything up?
 
 use super::server::{PATIENCE, fresh_database, in_database, installation, keeper};
-use model::{EventKind, Nanos};
+use model::{EventKind, Nanos, Sample};
 use stack::ask::Connection;
 use stack::component::postgres::{Postgres, Settings};
 use stack::probe::{self, On};
@@ -110,15 +110,15 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     let mut postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
     let mut connection = postgres.target().open(PATIENCE).unwrap();
     connection.query("create extension pg_stat_statements").unwrap();
-    let pid = Arc::new(AtomicU32::new(supervisor.pid(postgres.node).unwrap()));
     let (out, seen) = channel();
     let point = Point {
         target: Some(postgres.target()),
-        pid: Some(pid),
+        pid: supervisor.present(postgres.node),
         log: Some(supervisor.directory().join("log/postgres.log")),
         ..Point::of("postgres", Kind::Postgres)
     };
-    let sampler = Sampler::start(vec![point], clock(), out);
+    let now = clock();
+    let sampler = Sampler::start(vec![point], now.clone(), out);
     sample(&seen, "pg_connections_free", "", |it| it == 5.0 - 3.0 - 2.0);
     sample(&seen, "process_memory", "", |it| it > 1e6);
     sample(&seen, "process_files", "", |it| it > 10.0);
@@ -146,14 +146,37 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     assert_eq!(event(EventKind::TooManyConnections, "").code.as_deref(), Some("53300"));
     drop(others);
 
+    postgres.stop(&mut supervisor).unwrap();
+    let ended = now();
     postgres.restart(&mut supervisor).unwrap();
     event(EventKind::Lifecycle, "ready to accept connections");
     sample(&seen, "pg_sets", "", |it| it >= 1.0);
+    let of_the_new_one = |it: &Sample| it.series == "process_cpu_user" && it.at > ended;
+    until(&seen, |it| match it {
+        Observation::Samples(them) => them.iter().any(of_the_new_one).then_some(()),
+        _ => None,
+    });
     let cost = sampler.stop();
     let after: Vec<String> = seen.iter().map(|it| format!("{it:?}")).collect();
     assert!(after.iter().any(|it| it.contains("select $1, $2")), "the text without constants: {after:?}");
     assert!(!after.iter().any(|it| it.contains("secret")));
     assert!(cost.servers > Nanos::ZERO);
+}
+
+/// As one with replicas is: what its first process began is the node, sessions among it.
+#[test]
+fn a_server_that_is_a_world_of_its_own_is_seen_whole() {
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let settings = Settings { apart: true, ..Settings::default() };
+    let postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
+    let (pid, apart) = (supervisor.present(postgres.node), supervisor.is_apart(postgres.node));
+    let (out, seen) = channel();
+    let sampler =
+        Sampler::start(vec![Point { pid, apart, ..Point::of("postgres", Kind::Postgres) }], clock(), out);
+    let sessions: Vec<Connection> = (0..7).map(|_| postgres.target().open(PATIENCE).unwrap()).collect();
+    // Its first process, checkpointer, writers, launchers.
+    sample(&seen, "process_threads", "", |it| it >= 5.0 + sessions.len() as f64);
+    sampler.stop();
 }
 
 /// A server that takes connections and says nothing.
