@@ -21,6 +21,17 @@ export interface Context {
     place: Place;
     /** What is to be done once the page stands and has its widths. */
     standing: (() => void)[];
+    /** How much that is folded stands on the page so far. */
+    folds: number;
+}
+
+/** Open again where the reader has opened it. */
+function folded(it: { name: string; blocks: Block[] }, context: Context): HTMLElement {
+    const { open } = context.place;
+    const number = context.folds++;
+    const box = el("details", { class: "folded more", open: open.has(number) }, el("summary", {}, it.name), ...it.blocks.map((one) => block(one, context)));
+    box.addEventListener("toggle", () => (box.open ? open.add(number) : open.delete(number)));
+    return box;
 }
 
 export function block(it: Block, context: Context): HTMLElement {
@@ -41,6 +52,8 @@ export function block(it: Block, context: Context): HTMLElement {
             return heat(it, context.words, context.place);
         case "drawing":
             return drawing(it, context);
+        case "folded":
+            return folded(it, context);
         case "charts":
             return charts(it, context);
         case "findings":

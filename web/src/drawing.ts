@@ -12,6 +12,10 @@ const LINE = 19;
 const NARROW = 132;
 const WIDE = 230;
 const BAR = 7;
+/** From the server that is followed to those that follow it: beside it, and below it. */
+const FAN = 118;
+const INDENT = 34;
+const BETWEEN = 12;
 
 interface Placed {
     node: DrawnNode;
@@ -19,6 +23,12 @@ interface Placed {
     lines: { text: string; tone: Tone; first: boolean }[];
     width: number;
     height: number;
+}
+
+interface Followers {
+    way: string;
+    placed: Placed[];
+    manager: Placed;
 }
 
 export function drawing(it: Drawing, { numbers, standing }: Context): HTMLElement {
@@ -39,36 +49,58 @@ export function drawing(it: Drawing, { numbers, standing }: Context): HTMLElemen
 function picture(it: Drawing, numbers: Numbers, width: number): SVGSVGElement {
     const pen = measurer();
     const hopsWidest = Math.min(150, Math.max(56, ...it.hops.map((hop) => pen.width(longest(hop, pen.small), pen.small) + 26)));
-    const room = (width - hopsWidest * it.hops.length) / it.nodes.length;
+    const columns = it.nodes.length + (it.replicas ? 1 : 0);
+    const room = (width - hopsWidest * it.hops.length - (it.replicas ? FAN : 0)) / columns;
     const beside = room >= NARROW;
     const widest = beside ? Math.min(WIDE, room) : Math.min(420, width - 2);
     const placed = it.nodes.map((node) => place(node, widest, beside ? NARROW : widest, pen));
-    return beside ? row(it, placed, width, hopsWidest, pen, numbers) : column(it, placed, width, pen, numbers);
+    const inner = beside ? widest : widest - INDENT;
+    const followers = it.replicas && {
+        way: it.replicas.way,
+        placed: it.replicas.nodes.map((node) => place(node, inner, beside ? NARROW : inner, pen)),
+        manager: place(it.replicas.manager, inner, beside ? NARROW : inner, pen),
+    };
+    return beside ? row(it, placed, followers, width, hopsWidest, pen, numbers) : column(it, placed, followers, width, pen, numbers);
 }
 
 /** A long hop is broken at its commas and spaces. */
 const longest = (text: string, _: string) => text.split(/,\s*/).reduce((a, b) => (b.length > a.length ? b : a), "");
 
-function row(it: Drawing, placed: Placed[], width: number, gap: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
+function row(it: Drawing, placed: Placed[], followers: Followers | undefined, width: number, gap: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
     const height = Math.max(...placed.map((one) => one.height));
+    const stacked = followers ? stack(followers.placed) : 0;
+    // The middle of the row is that of the replicas.
+    const middle = 1 + Math.max(height, stacked) / 2;
     const used = placed.reduce((sum, one) => sum + one.width, 0) + gap * it.hops.length;
     let x = Math.max(1, Math.min((width - used) / 2, 1));
     const parts: SVGElement[] = [];
     placed.forEach((one, i) => {
-        parts.push(node(one, x, 1, one.width, height, numbers));
+        parts.push(node(one, x, middle - height / 2, one.width, height, numbers));
         x += one.width;
         const hop = it.hops[i];
         if (hop === undefined || i + 1 === placed.length) return;
-        const y = height / 2;
         const words = pen.wrap(hop, gap - 14, pen.small);
-        parts.push(arrow(x + 5, y, x + gap - 5, y));
-        words.forEach((text, n) => parts.push(svg("text", { class: "hop", x: x + gap / 2, y: y - 9 - (words.length - 1 - n) * 15, "text-anchor": "middle" }, text)));
+        parts.push(arrow(x + 5, middle, x + gap - 5, middle));
+        parts.push(...over(words, x + gap / 2, middle));
         x += gap;
     });
-    return frame(it, used + 2, height + 2, parts);
+    if (!followers) return frame(it, used + 2, height + 2, parts);
+    const words = pen.wrap(followers.way, FAN - 34, pen.small);
+    parts.push(...over(words, x + (FAN - 20) / 2, middle));
+    const all = [...followers.placed, followers.manager];
+    const widest = Math.max(...all.map((one) => one.width));
+    let y = middle - stacked / 2;
+    for (const one of followers.placed) {
+        const to = y + one.height / 2;
+        parts.push(elbow(`M${x + 5} ${middle}H${x + FAN - 20}V${to}H${x + FAN - 5}`, x + FAN - 5, to));
+        parts.push(node(one, x + FAN, y, widest, one.height, numbers));
+        y += one.height + BETWEEN;
+    }
+    const bottom = managed(followers.manager, x + FAN, y, widest, parts, numbers);
+    return frame(it, x + FAN + widest + 1, Math.max(middle + height / 2, bottom) + 1, parts);
 }
 
-function column(it: Drawing, placed: Placed[], width: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
+function column(it: Drawing, placed: Placed[], followers: Followers | undefined, width: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
     let y = 1;
     const parts: SVGElement[] = [];
     placed.forEach((one, i) => {
@@ -79,11 +111,41 @@ function column(it: Drawing, placed: Placed[], width: number, pen: Measurer, num
         const words = pen.wrap(hop, width - 70, pen.small);
         const gap = Math.max(38, words.length * 15 + 14);
         parts.push(arrow(40, y + 5, 40, y + gap - 5));
-        words.forEach((text, n) => parts.push(svg("text", { class: "hop", x: 54, y: y + gap / 2 + 4 + (n - (words.length - 1) / 2) * 15 }, text)));
+        parts.push(...along(words, 54, y + gap / 2));
         y += gap;
     });
-    return frame(it, width, y + 1, parts);
+    if (!followers) return frame(it, width, y + 1, parts);
+    const from = y + 5;
+    const words = pen.wrap(followers.way, width - 40, pen.small);
+    const gap = words.length * 15 + 14;
+    parts.push(...along(words, INDENT, y + gap / 2));
+    y += gap;
+    for (const one of followers.placed) {
+        const to = y + one.height / 2;
+        parts.push(elbow(`M${INDENT / 2} ${from}V${to}H${INDENT - 4}`, INDENT - 4, to));
+        parts.push(node(one, 1 + INDENT, y, one.width, one.height, numbers));
+        y += one.height + BETWEEN;
+    }
+    const bottom = managed(followers.manager, 1 + INDENT, y, followers.manager.width, parts, numbers);
+    return frame(it, width, bottom + 1, parts);
 }
+
+/** How high nodes are below each other. */
+const stack = (all: Placed[]) => all.reduce((sum, one) => sum + one.height, 0) + BETWEEN * (all.length - 1);
+
+/** Who promotes, below the last of those that may be; `y`: where another of them would stand. Where it ends. */
+function managed(it: Placed, x: number, y: number, width: number, parts: SVGElement[], numbers: Numbers): number {
+    const top = y + BETWEEN;
+    parts.push(svg("path", { class: "arrow loose", d: `M${x + 26} ${y - BETWEEN + 3}V${top - 3}` }));
+    parts.push(node(it, x, top, width, it.height, numbers));
+    return top + it.height;
+}
+
+/** Lines of a hop over its arrow, and beside it. */
+const over = (words: string[], x: number, y: number) =>
+    words.map((text, n) => svg("text", { class: "hop", x, y: y - 9 - (words.length - 1 - n) * 15, "text-anchor": "middle" }, text));
+const along = (words: string[], x: number, y: number) =>
+    words.map((text, n) => svg("text", { class: "hop", x, y: y + 4 + (n - (words.length - 1) / 2) * 15 }, text));
 
 function frame(it: Drawing, width: number, height: number, parts: SVGElement[]): SVGSVGElement {
     return svg(
@@ -152,6 +214,11 @@ function arrow(x1: number, y1: number, x2: number, y2: number): SVGElement {
     const down = x1 === x2;
     const head = down ? `M${x2 - 5} ${y2 - 8}L${x2} ${y2}L${x2 + 5} ${y2 - 8}` : `M${x2 - 8} ${y2 - 5}L${x2} ${y2}L${x2 - 8} ${y2 + 5}`;
     return svg("path", { class: "arrow", d: `M${x1} ${y1}L${x2} ${y2}${head}` });
+}
+
+/** A way that turns, and its head at the end. */
+function elbow(way: string, x: number, y: number): SVGElement {
+    return svg("path", { class: "arrow", d: `${way}M${x - 8} ${y - 5}L${x} ${y}L${x - 8} ${y + 5}` });
 }
 
 interface Measurer {

@@ -56,6 +56,8 @@ export type Block =
     | ({ kind: "table" } & Table)
     | ({ kind: "heat" } & Heat)
     | ({ kind: "drawing" } & Drawing)
+    /** Shown when it is asked for; the name says how much of what. */
+    | { kind: "folded"; name: string; blocks: Block[] }
     | ({ kind: "charts" } & Charts)
     | { kind: "findings"; findings: Told[] }
     | { kind: "code"; name: string; text: string; folded: boolean };
@@ -93,6 +95,8 @@ export interface Drawing {
     alternative: string;
     nodes: DrawnNode[];
     hops: string[];
+    /** Servers that follow the last node; absent without any. */
+    replicas?: { way: string; nodes: DrawnNode[]; manager: DrawnNode };
 }
 
 export interface DrawnNode {

@@ -21,6 +21,8 @@ export class Place {
     readonly hidden = new Set<string>();
     /** Charts whose table is open. */
     readonly tables = new Set<string>();
+    /** What was folded and is open, by its place among all that is. */
+    readonly open = new Set<number>();
     /** Which figure heat maps show. */
     figure = 0;
     /** By trial; the live page appends. */

@@ -8,13 +8,19 @@ const CHART = 500;
 const PAPER = 690;
 
 export function printing(): void {
+    const folded = () => document.querySelectorAll<HTMLDetailsElement>("details.more:not([open])");
+    let opened: HTMLDetailsElement[] = [];
     addEventListener("beforeprint", () => {
+        // Paper cannot be asked for more.
+        opened = [...folded()];
+        for (const it of opened) it.open = true;
         onPaper(true);
         shownCharts?.paper(CHART);
         narrow();
     });
     addEventListener("afterprint", () => {
         onPaper(false);
+        for (const it of opened) it.open = false;
         shownCharts?.paper(null);
         for (const it of document.querySelectorAll<HTMLElement>(".scrolled > table")) it.style.removeProperty("zoom");
     });

@@ -58,7 +58,7 @@ export class Report {
     private draw(): void {
         const { page } = this;
         const say = words(page.words);
-        const context = { page, words: say, numbers: new Numbers(page.lang, say), place: this.place, standing: [] as (() => void)[] };
+        const context = { page, words: say, numbers: new Numbers(page.lang, say), place: this.place, standing: [] as (() => void)[], folds: 0 };
         document.documentElement.lang = page.lang;
         document.title = page.title;
         const sections = page.sections.map((it) =>

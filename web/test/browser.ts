@@ -225,6 +225,36 @@ test("the language changes in place: what is read, zoomed, hidden and chosen sta
     });
 });
 
+test("replicas stand beside their primary, and below it where there is no room", async () => {
+    const boxes = async (tab: Tab) => {
+        const all = await tab.locator("#stack .drawing").last().locator("rect.node").all();
+        return Promise.all(all.map(async (it) => (await it.boundingBox()) ?? assert.fail("it is not drawn")));
+    };
+    const path = written("replicas", invented({ points: 10 }));
+    for (const [options, beside] of [[DESKTOP, true], [PHONE, false]] as const) {
+        await opening(path, options, async (tab) => {
+            const [, primary, second, third, manager] = await boxes(tab);
+            assert.ok(primary && second && third && manager);
+            if (beside) assert.ok(second.x > primary.x + primary.width && third.x === second.x);
+            else assert.ok(second.y > primary.y + primary.height && second.x > primary.x);
+            assert.ok(third.y > second.y + second.height && manager.y > third.y + third.height, "nothing overlaps");
+            const width = (await tab.evaluate("document.documentElement.clientWidth")) as number;
+            for (const it of [primary, second, third, manager]) assert.ok(it.x >= 0 && it.x + it.width <= width);
+        });
+    }
+});
+
+test("what is folded is there when it is asked for", async () => {
+    await opening(written("folded", invented({ points: 10 })), DESKTOP, async (tab) => {
+        const lines = () => tab.locator("#failover li:visible").count();
+        assert.equal(await lines(), 3);
+        await tab.click("details.more summary");
+        assert.equal(await lines(), 20);
+        await tab.click("#in-ru");
+        assert.equal(await lines(), 20, "a change of language folds nothing");
+    });
+});
+
 test("evidence leads to its trial and chart, and so does an address", async () => {
     const path = written("evidence", invented({ points: 100 }));
     await opening(path, { ...DESKTOP, reducedMotion: "reduce" }, async (tab) => {
@@ -290,7 +320,7 @@ test("hostile text is text everywhere", async () => {
             for (const lang of ["ru", "en"]) {
                 await tab.click(`#in-${lang}`);
                 for (const chart of await tab.locator(".chart figcaption button").all()) await chart.click();
-                for (const it of await tab.locator("details:not([open]) summary").all()) await it.click();
+                while ((await tab.locator("details:not([open]) summary").count()) > 0) await tab.locator("details:not([open]) summary").first().click();
                 await tab.locator(".mark").first().hover();
             }
             assert.equal(await tab.evaluate("window.hurt"), undefined);
@@ -358,10 +388,11 @@ test("what there is of names and roles serves those who do not see", async () =>
 
 test("the page goes onto paper, light and without what can be pressed", async () => {
     await opening(written("paper", invented({ points: 100 })), { ...DESKTOP, colorScheme: "dark" }, async (tab) => {
-        await tab.evaluate("addEventListener('beforeprint', () => window.printed = [document.documentElement.dataset.theme, document.querySelector('.uplot canvas').style.width || document.querySelector('.uplot').clientWidth])");
+        await tab.evaluate("addEventListener('beforeprint', () => window.printed = [document.documentElement.dataset.theme, document.querySelectorAll('details.more[open]').length])");
         const paper = await tab.pdf({ path: `${OUT}/paper.pdf`, preferCSSPageSize: true });
         assert.equal(paper.subarray(0, 5).toString(), "%PDF-");
-        assert.deepEqual(await tab.evaluate("window.printed[0]"), "light");
+        assert.deepEqual(await tab.evaluate("window.printed"), ["light", 1], "light, and what is folded is there");
+        assert.equal(await tab.locator("details.more[open]").count(), 0, "folded again");
         const pages = paper.toString("latin1").match(/\/Type\s*\/Page\b/g)?.length ?? 0;
         console.log(`on paper: ${pages} pages`);
         assert.ok(pages >= 3 && pages <= 12, `${pages} pages`);

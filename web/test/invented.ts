@@ -117,6 +117,20 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
                 ],
                 hops: ["TCP, TLS 1.3", say("Unix socket", "сокет Unix")],
             },
+            {
+                kind: "drawing",
+                alternative: say("generator → TCP → PostgreSQL with 2 replicas (log, commits wait for any 1); Patroni promotes", "генератор → TCP → PostgreSQL, 2 реплики (журнал, фиксация ждёт любую), повышает Patroni"),
+                nodes: [
+                    { heading: "pgdyno", lines: [line(say("8 clients", "8 клиентов"))], load: 0.21, tone: "plain" },
+                    { heading: "PostgreSQL 15.8", lines: [line(say("postgres, primary at first", "postgres, сначала основной")), line(say("100 slots", "100 мест"))], load: 0.4, tone: "plain" },
+                ],
+                hops: ["TCP"],
+                replicas: {
+                    way: say("log, commits wait for any 1", "журнал, фиксация ждёт любую"),
+                    nodes: [2, 3].map((n) => ({ heading: `PostgreSQL 15.8${foreign}`, lines: [line(say(`postgres-${n}, replica at first`, `postgres-${n}, сначала реплика`))], load: n === 2 ? 0.95 : 0.12, tone: "plain" as const })),
+                    manager: { heading: "Patroni", lines: [line(say("promotes a replica when the leader’s key has not been renewed for 20 s", "повышает реплику, когда ключ лидера не обновлялся 20 с")), line(say("3 servers of etcd", "etcd: 3 сервера"))], load: null, tone: "faint" },
+                },
+            },
         ]],
         ["operations", "By operation", "По операциям", [
             {
@@ -186,6 +200,14 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
                     },
                     { line: line(`${say("Clients waited in PgBouncer for a server", "Клиенты ждали сервера в PgBouncer")}${foreign}`, "doubt"), table: null, evidence: [{ text: say("pooler, trial 1", "пулер, измерение 1"), section: "charts", trial: 0, chart: "pooler" }] },
                 ],
+            },
+        ]],
+        ["failover", "Failover", "Переключение", [
+            { kind: "list", items: [1, 2, 3].map((n) => line(say(`trial ${n}: 5.00 s – postgres killed${foreign}`, `измерение ${n}: 5,00 с – postgres убит${foreign}`))) },
+            {
+                kind: "folded",
+                name: say("17 more trials", "ещё 17 измерений"),
+                blocks: [{ kind: "list", items: Array.from({ length: 17 }, (_, n) => line(say(`trial ${n + 4}: 5.00 s – postgres killed`, `измерение ${n + 4}: 5,00 с – postgres убит`), n === 9 ? "doubt" : "plain")) }],
             },
         ]],
         ["doubts", "Doubts and limits", "Сомнения и границы", [

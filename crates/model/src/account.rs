@@ -88,6 +88,9 @@ pub struct CellAccount {
     pub operations: Vec<Brought>,
     /// The way to PostgreSQL, the generator first.
     pub hops: Vec<HopAccount>,
+    /// Servers that follow the PostgreSQL at the end of the way, in the order of their names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replicas: Vec<HopAccount>,
     /// The most expensive first, at most ten; empty where `pg_stat_statements` is not there.
     pub statements: Vec<StatementAccount>,
 }

@@ -113,6 +113,15 @@ pub struct Stack {
     pub replication: Option<Replication>,
 }
 
+impl Stack {
+    /// Names of the replicas that the PostgreSQL at the end has: `postgres-2`, `postgres-3`, …
+    pub fn replicas(&self) -> Vec<String> {
+        let count = self.replication.as_ref().map_or(0, |it| it.replicas);
+        let of = self.nodes.last().map_or("", |it| it.name.as_str());
+        (2..2 + count).map(|number| format!("{of}-{number}")).collect()
+    }
+}
+
 /// A component, or one that was there before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {

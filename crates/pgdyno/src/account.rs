@@ -82,6 +82,7 @@ fn cell(reading: &Reading, facts: &[TrialFacts<'_>], ended: &[&Stored], number: 
         total,
         operations: operations.unwrap_or_default(),
         hops: analysis::account::hops(setup, reading.processors, &passages),
+        replicas: analysis::account::replicas(setup, reading.processors, &passages),
         statements: analysis::account::statements(&called),
     }
 }

@@ -46,6 +46,8 @@ fn block(it: &Block) -> String {
         Block::Table(it) => table(it),
         Block::Heat(_) | Block::Charts(_) | Block::Code { folded: true, .. } => String::new(),
         Block::Drawing(it) => drawing(it),
+        // Nothing folds here.
+        Block::Folded { blocks, .. } => blocks.iter().map(block).collect(),
         Block::Findings { findings } => findings.iter().map(told).collect(),
         Block::Code { name, text, folded: false } => {
             format!("{}:\n\n{}", inline(name), code(text))
@@ -82,7 +84,8 @@ fn table(it: &Table) -> String {
 
 fn drawing(it: &Drawing) -> String {
     let mut out = format!("{}\n\n", inline(&it.alternative));
-    for node in it.nodes.iter().filter(|it| !it.lines.is_empty()) {
+    let replicas = it.replicas.iter().flat_map(|it| it.nodes.iter().chain([&it.manager]));
+    for node in it.nodes.iter().chain(replicas).filter(|it| !it.lines.is_empty()) {
         let lines: Vec<String> = node.lines.iter().map(|it| inline(&it.text)).collect();
         out += &format!("- {}: {}\n", inline(&node.heading), lines.join("; "));
     }

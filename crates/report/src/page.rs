@@ -137,6 +137,11 @@ pub enum Block {
     Findings {
         findings: Vec<Told>,
     },
+    /// Of which there is much: shown when it is asked for. `name` says how much of what it is.
+    Folded {
+        name: String,
+        blocks: Vec<Block>,
+    },
     /// Text as a machine reads it: a configuration, a command, SQL.
     Code {
         name: String,
@@ -144,6 +149,9 @@ pub enum Block {
         folded: bool,
     },
 }
+
+/// Of more trials than these some are folded.
+const MANY: usize = 12;
 
 /// How something is to be taken; never told by colour alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -230,6 +238,20 @@ pub struct Drawing {
     pub nodes: Vec<DrawnNode>,
     /// One fewer than nodes: the way from each to the next, such as `TLS 1.3`.
     pub hops: Vec<String>,
+    /// Of the last node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<DrawnReplicas>,
+}
+
+/// Servers that follow one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct DrawnReplicas {
+    /// What comes to them, and whether it is waited for.
+    pub way: String,
+    /// At least one.
+    pub nodes: Vec<DrawnNode>,
+    /// Who decides which server is the primary.
+    pub manager: DrawnNode,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -23,7 +23,12 @@ pub fn text(account: &Account, style: Style, lang: &dyn Lang) -> String {
     let show = |it: &str| shown(it, style.characters);
     let page = page(account, lang);
     let blocks = page.sections.iter().filter(|it| SECTIONS.contains(&it.id)).flat_map(|it| &it.blocks);
-    let told: Vec<String> = blocks
+    // Nothing folds here.
+    let unfolded = blocks.flat_map(|it| match it {
+        Block::Folded { blocks, .. } => blocks.iter().collect(),
+        it => vec![it],
+    });
+    let told: Vec<String> = unfolded
         .filter_map(|it| match it {
             Block::Text(it) => Some(paragraph("", &show(&it.text), style.width)),
             Block::Table(it) => Some(format!("{}\n{}", show(&it.caption), drawn(it, style))),

@@ -65,31 +65,52 @@ pub struct Passage<'a> {
 
 /// The way of a cell's transactions, the generator first; medians over its valid trials. `processors`: of the machine.
 pub fn hops(setup: &Setup, processors: Option<f64>, trials: &[Passage<'_>]) -> Vec<HopAccount> {
-    let valid: Vec<&Passage<'_>> = trials.iter().filter(|it| it.facts.valid().is_some()).collect();
-    let each: Vec<Vec<HopAccount>> = valid.iter().map(|it| of_trial(setup, processors, it)).collect();
+    let each: Vec<Vec<HopAccount>> = valid(trials).map(|it| of_trial(setup, processors, it)).collect();
     let names = [GENERATOR].into_iter().chain(setup.stack.nodes.iter().map(|it| it.name.as_str()));
-    let merged = |(place, name): (usize, &str)| {
-        let middle = |of: fn(&HopAccount) -> Option<f64>| {
-            median(&each.iter().filter_map(|it| of(&it[place])).collect::<Vec<_>>())
-        };
-        HopAccount {
-            node: name.to_owned(),
-            tls: each.iter().find_map(|it| it[place].tls.clone()),
-            cpu: middle(|it| it.cpu),
-            of_cpu: middle(|it| it.of_cpu),
-            throttled: middle(|it| it.throttled),
-            busy: middle(|it| it.busy),
-            queue: middle(|it| it.queue),
-            time: middle(|it| it.time.map(Nanos::as_secs_f64)).map(Nanos::from_secs_f64),
-        }
+    let of = |place: usize| each.iter().map(|it| &it[place]).collect::<Vec<_>>();
+    names.enumerate().map(|(place, name)| merged(name, &of(place))).collect()
+}
+
+/// What the replicas of a cell use, whichever of the servers is the primary; medians over its valid trials.
+pub fn replicas(setup: &Setup, processors: Option<f64>, trials: &[Passage<'_>]) -> Vec<HopAccount> {
+    let Some(plan) = &setup.stack.replication else { return Vec::new() };
+    let lates: Vec<Vec<Sample>> = valid(trials).map(late_samples).collect();
+    let one = |name: String| {
+        let each: Vec<_> = lates.iter().map(|it| hop(&name, &plan.limits, processors, it)).collect();
+        merged(&name, &each.iter().collect::<Vec<_>>())
     };
-    names.enumerate().map(merged).collect()
+    setup.stack.replicas().into_iter().map(one).collect()
+}
+
+fn valid<'a, 'b>(trials: &'a [Passage<'b>]) -> impl Iterator<Item = &'a Passage<'b>> {
+    trials.iter().filter(|it| it.facts.valid().is_some())
+}
+
+/// Medians of one node.
+fn merged(name: &str, each: &[&HopAccount]) -> HopAccount {
+    let middle =
+        |of: fn(&HopAccount) -> Option<f64>| median(&each.iter().filter_map(|it| of(it)).collect::<Vec<_>>());
+    HopAccount {
+        node: name.to_owned(),
+        tls: each.iter().find_map(|it| it.tls.clone()),
+        cpu: middle(|it| it.cpu),
+        of_cpu: middle(|it| it.of_cpu),
+        throttled: middle(|it| it.throttled),
+        busy: middle(|it| it.busy),
+        queue: middle(|it| it.queue),
+        time: middle(|it| it.time.map(Nanos::as_secs_f64)).map(Nanos::from_secs_f64),
+    }
+}
+
+/// Those of a window's last third.
+fn late_samples(it: &Passage<'_>) -> Vec<Sample> {
+    let window = it.facts.summary.map_or(Nanos::ZERO, |it| it.window);
+    let from = Nanos(window.0 / 3 * 2);
+    it.facts.samples.iter().filter(|it| it.at > from).cloned().collect()
 }
 
 fn of_trial(setup: &Setup, processors: Option<f64>, it: &Passage<'_>) -> Vec<HopAccount> {
-    let window = it.facts.summary.map_or(Nanos::ZERO, |it| it.window);
-    let from = Nanos(window.0 / 3 * 2);
-    let late: Vec<Sample> = it.facts.samples.iter().filter(|it| it.at > from).cloned().collect();
+    let late = late_samples(it);
     let facts = TrialFacts { samples: &late, ..it.facts.clone() };
     let rate = it.late.rate();
     let time = |number: Option<f64>| Some(Nanos::from_secs_f64(number?.max(0.0) / rate?));

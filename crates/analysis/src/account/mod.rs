@@ -7,7 +7,7 @@ mod hops;
 mod statements;
 
 pub use brought::{Part, brought};
-pub use hops::{Late, Passage, hops};
+pub use hops::{Late, Passage, hops, replicas};
 pub use statements::{STATEMENTS, Statements, statements};
 
 /// Median; `None` without values.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::finding::fixture::{Run, experiment};
-use model::plan::Operation;
+use model::plan::{Limits, Operation, Replication, Sync};
 use model::{Code, Latency, Nanos, OperationSecond, Sample, Second};
 
 /// So many transactions of so many milliseconds of response and of service time.
@@ -65,6 +65,32 @@ fn time_is_where_transactions_are() {
     assert_eq!(told(2), ("postgres", Some(1.0), Some(3.0), None, Some(3_000)));
     let none = hops(&experiment.cells[1].setup, None, &[]);
     assert_eq!(none.iter().map(|it| (it.busy, it.time)).collect::<Vec<_>>(), [(None, None); 3]);
+}
+
+#[test]
+fn replicas_use_what_they_use() {
+    let mut setup = experiment(&["direct"], None).cells[0].setup.clone();
+    let passage = |facts| Passage { facts, late: Late::default() };
+    assert_eq!(replicas(&setup, Some(2.0), &[]), []);
+    let limits = Limits { cpu: Some(0.5), ..Limits::default() };
+    setup.stack.replication = Some(Replication { limits, ..Replication::of(2, Sync::Async) });
+    let run = |used| {
+        Run::new(0, 0).counter("postgres-2", "process_cpu_user", "", used).counter(
+            "postgres-2",
+            "process_cpu_system",
+            "",
+            0.1,
+        )
+    };
+    let (runs, experiment) = ([run(0.2), run(0.4), run(0.3)], experiment(&["direct"], None));
+    let facts = runs.each_ref().map(|it| it.facts(&experiment));
+    let all = replicas(&setup, Some(2.0), &facts.each_ref().map(passage));
+    let told: Vec<_> = all.iter().map(|it| (it.node.as_str(), it.cpu.map(rounded), it.of_cpu)).collect();
+    assert_eq!(told, [("postgres-2", Some(0.4), Some(0.5)), ("postgres-3", None, Some(0.5))]);
+}
+
+fn rounded(it: f64) -> f64 {
+    (it * 1e6).round() / 1e6
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
 use model::matrix::Against;
-use model::plan::{Dataset, Entrance, Limits, Load};
+use model::plan::{Dataset, Entrance, Limits, Load, Manager, Sync};
 use model::{EventKind, Nanos};
 
 /// Called when it is written, from one thread, once per sentence.
@@ -50,6 +50,14 @@ pub trait PageWords {
     fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String>;
     /// Mean time of a transaction in one node.
     fn spent(&self, it: Nanos) -> String;
+    /// What a server among several is. `at_first`: it may change.
+    fn seat(&self, name: &str, it: Seat, at_first: bool) -> String;
+    /// What comes to replicas, and whether commits wait for it, in a few words.
+    fn followed(&self, it: Sync) -> String;
+    /// What whoever promotes does, and with what: lines.
+    fn manages(&self, it: &Manager) -> Vec<String>;
+    /// What follows a way whose last node has replicas. `followed`: the above; `manager`: who promotes.
+    fn with_replicas(&self, count: usize, followed: &str, manager: &str) -> String;
     /// What a drawing says: the way, and the node in which a transaction spends most of its time.
     fn drawn(&self, way: &str, longest: Option<(&str, Nanos)>) -> String;
 
@@ -62,6 +70,10 @@ pub trait PageWords {
     fn event(&self, it: EventKind) -> &'static str;
     /// `name`: of the cell; empty where there is only one.
     fn trial(&self, name: &str, repetition: u32) -> String;
+    /// Trials that are folded away.
+    fn more_trials(&self, count: usize) -> String;
+    /// Steps of a search that are.
+    fn all_steps(&self, count: usize) -> String;
     /// The mean time of a statement in the baseline.
     fn mean_in(&self, baseline: &str) -> String;
 
@@ -159,6 +171,13 @@ pub enum Room {
     Pool(model::plan::PoolMode, u32),
     MaxConn(u32),
     Slots(u32),
+}
+
+/// What a server is among those that hold the same rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seat {
+    Primary,
+    Replica,
 }
 
 /// Where a transaction's way is narrow.

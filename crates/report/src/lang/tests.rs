@@ -303,7 +303,7 @@ fn ill_written(text: &str) -> Option<String> {
 #[test]
 fn russian_is_russian() {
     /// Products, protocols, names of settings and options, quantiles.
-    const NAMES: [&str; 31] = [
+    const NAMES: [&str; 32] = [
         "HAProxy",
         "HTML",
         "PG",
@@ -319,6 +319,7 @@ fn russian_is_russian() {
         "Unix",
         "Yandex.Tank",
         "book.tickets",
+        "etcd",
         "j",
         "max_connections",
         "maxconn",

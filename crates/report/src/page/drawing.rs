@@ -1,13 +1,13 @@
 //! What does the stack consist of, and where in it are the time and the queue?
 
 use super::case::Case;
-use super::{Block, Drawing, DrawnNode, Line, Tone};
-use crate::lang::page::{Room, Standing, Term};
+use super::{Block, Drawing, DrawnNode, DrawnReplicas, Line, Tone};
+use crate::lang::page::{Room, Seat, Standing, Term};
 use model::Nanos;
 use model::account::HopAccount;
 use model::finding::Finding;
 use model::matrix::{Hop, NotApplied};
-use model::plan::{Entrance, Limits, Stack};
+use model::plan::{Entrance, Limits, Manager, Setup, Stack};
 
 /// One drawing for each way that the chosen cells have.
 pub fn blocks(case: &Case<'_>) -> Vec<Block> {
@@ -25,10 +25,12 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
 
 fn drawing(case: &Case<'_>, cell: usize) -> Option<Drawing> {
     let row = case.account.matrix.rows.get(cell)?;
-    let stack = &case.account.experiment.cells.get(cell)?.setup.stack;
+    let setup = &case.account.experiment.cells.get(cell)?.setup;
+    let stack = &setup.stack;
     let seen = |node: &str| -> HopAccount {
-        let hops = case.account.cells.get(cell).map(|it| it.hops.as_slice()).unwrap_or_default();
-        hops.iter().find(|it| it.node == node).cloned().unwrap_or_default()
+        let its = case.account.cells.get(cell);
+        let mut all = its.into_iter().flat_map(|it| it.hops.iter().chain(&it.replicas));
+        all.find(|it| it.node == node).cloned().unwrap_or_default()
     };
     let generator = seen(GENERATOR);
     let heading = case.lang.term(Term::Generator).to_owned();
@@ -37,8 +39,11 @@ fn drawing(case: &Case<'_>, cell: usize) -> Option<Drawing> {
     let none = missing(GENERATOR);
     let mut nodes = vec![node(case, cell, heading, Vec::new(), limits, &none, &generator, GENERATOR)];
     for (at, hop) in row.hops.iter().enumerate() {
-        let room = room(hop, at + 1 == row.hops.len());
-        let lines = room.map(|it| case.lang.room(&it)).into_iter().collect();
+        let last = at + 1 == row.hops.len();
+        let is_primary = last && !stack.replicas().is_empty();
+        let seat = is_primary.then(|| seat(case, setup, &hop.node, Seat::Primary));
+        let room = room(hop, last).map(|it| case.lang.room(&it));
+        let lines = seat.into_iter().chain(room).collect();
         let limits = limits_of(stack, &hop.node);
         let missing = missing(&hop.node);
         let heading = hop.product.to_owned();
@@ -53,8 +58,46 @@ fn drawing(case: &Case<'_>, cell: usize) -> Option<Drawing> {
     let timed =
         names.zip(&nodes).filter_map(|(name, node)| Some((node.heading.as_str(), spent(&seen(name))?)));
     let longest = timed.max_by_key(|it| it.1);
+    let replicas = row.hops.last().and_then(|it| replicas(case, cell, setup, it.product, &missing, &seen));
+    if let Some(it) = &replicas {
+        way += &case.lang.with_replicas(it.nodes.len(), &it.way, &it.manager.heading);
+    }
     let alternative = case.lang.drawn(&way, longest);
-    Some(Drawing { alternative, nodes, hops })
+    Some(Drawing { alternative, nodes, hops, replicas })
+}
+
+/// What a server among several is: what is done to them on purpose may change it.
+fn seat(case: &Case<'_>, setup: &Setup, name: &str, it: Seat) -> String {
+    case.lang.seat(name, it, !setup.faults.is_empty())
+}
+
+/// Those of the last node, of the same `product`, and who chooses among them.
+fn replicas<'a>(
+    case: &Case<'_>,
+    cell: usize,
+    setup: &Setup,
+    product: &str,
+    missing: &dyn Fn(&str) -> Vec<&'a NotApplied>,
+    seen: &dyn Fn(&str) -> HopAccount,
+) -> Option<DrawnReplicas> {
+    let plan = setup.stack.replication.as_ref().filter(|it| it.replicas > 0)?;
+    let one = |name: &String| {
+        let first = vec![seat(case, setup, name, Seat::Replica)];
+        node(case, cell, product.to_owned(), first, &plan.limits, &missing(name), &seen(name), name)
+    };
+    let heading = match plan.manager {
+        Manager::Ours(_) => "pgdyno",
+        Manager::Patroni(_) => "Patroni",
+    };
+    let line = |text| Line { text, tone: Tone::Plain };
+    let manager = DrawnNode {
+        heading: heading.to_owned(),
+        lines: case.lang.manages(&plan.manager).into_iter().map(line).collect(),
+        load: None,
+        tone: Tone::Faint,
+    };
+    let nodes = setup.stack.replicas().iter().map(one).collect();
+    Some(DrawnReplicas { way: case.lang.followed(plan.sync), nodes, manager })
 }
 
 /// What the first hop of an account is called.

@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::number::{exact, millis, said};
 use super::results::{Figure, filled};
-use super::{Block, Column, Line, Row, Table, Tone};
+use super::{Block, Column, Line, MANY, Row, Table, Tone};
 use crate::lang::Lang;
 use crate::lang::search::{Caused, Reached, Sought};
 use model::account::RunState;
@@ -23,7 +23,12 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
             blocks.push(Block::Text(Line { text, tone: Tone::Faint }));
         }
         blocks.extend(proofs(it, lang).map(Block::Table));
-        blocks.extend(steps(it, lang).map(Block::Table));
+        blocks.extend(steps(it, lang).map(|table| match it.steps.len() {
+            many if many > MANY => {
+                Block::Folded { name: lang.all_steps(many), blocks: vec![Block::Table(table)] }
+            }
+            _ => Block::Table(table),
+        }));
     }
     blocks
 }

@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::maximum::upper;
 use super::results::{Figure, filled};
-use super::{Block, Column, Line, Row, Table, Tone};
+use super::{Block, Column, Line, MANY, Row, Table, Tone};
 use crate::lang::Lang;
 use crate::lang::failover::{Done, Outlived};
 use model::account::{RunState, TrialAccount};
@@ -11,6 +11,8 @@ use model::durability::{Conclusion, Found, Kind, Verdict};
 use model::ordeal::{Ordeal, Spread, Survival};
 use model::{Nanos, account::Account};
 
+/// Of many trials, those that are shown without being asked for.
+const FIRST: usize = 5;
 /// Cells whose sentence stands in the run's answer; of more, the worst.
 const FEW: usize = 3;
 
@@ -18,15 +20,32 @@ const FEW: usize = 3;
 pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     let mut blocks = told(case);
     for it in &case.account.survivals {
-        let items: Vec<Line> = trials(case.account, it).filter_map(|it| trial(case, it)).collect();
-        if !items.is_empty() {
+        let lists = trials(case.account, it).map(|its| its.filter_map(|it| trial(case, it)).collect());
+        let mut lists: Vec<Vec<Line>> = lists.filter(|it: &Vec<Line>| !it.is_empty()).collect();
+        if lists.iter().map(Vec::len).sum::<usize>() <= MANY && lists.len() > 1 {
+            lists = vec![lists.concat()];
+        }
+        if !lists.is_empty() {
             let text = case.name(it.cell).to_owned();
             let name = (!text.is_empty() && several(case)).then_some(Line { text, tone: Tone::Plain });
             blocks.extend(name.map(Block::Text));
-            blocks.push(Block::List { items });
+            blocks.extend(lists.into_iter().flat_map(|it| folded(it, case.lang)));
         }
     }
     blocks
+}
+
+/// Of many trials the first, and those in which a promise was broken; the others when they are asked for.
+fn folded(items: Vec<Line>, lang: &dyn Lang) -> Vec<Block> {
+    if items.len() <= MANY {
+        return vec![Block::List { items }];
+    }
+    let shown = |(number, it): &(usize, Line)| *number < FIRST || it.tone == Tone::Bad;
+    let (first, rest): (Vec<_>, Vec<_>) = items.into_iter().enumerate().partition(shown);
+    let lines = |it: Vec<(usize, Line)>| Block::List { items: it.into_iter().map(|it| it.1).collect() };
+    let name = lang.more_trials(rest.len());
+    let rest = (!rest.is_empty()).then(|| Block::Folded { name, blocks: vec![lines(rest)] });
+    [Some(lines(first)), rest].into_iter().flatten().collect()
 }
 
 /// The same without what was done in each trial.
@@ -200,9 +219,12 @@ fn findings(case: &Case<'_>, it: &Survival) -> Option<Table> {
 }
 
 /// A cell's trials, and those of its control behind them.
-fn trials<'a>(account: &'a Account, it: &Survival) -> impl Iterator<Item = &'a TrialAccount> {
+fn trials<'a>(
+    account: &'a Account,
+    it: &Survival,
+) -> impl Iterator<Item = impl Iterator<Item = &'a TrialAccount>> {
     let cells = [Some(it.cell), it.control.map(|it| it.cell)];
-    cells.into_iter().flatten().flat_map(|cell| account.trials.iter().filter(move |it| it.cell == cell))
+    cells.into_iter().flatten().map(|cell| account.trials.iter().filter(move |it| it.cell == cell))
 }
 
 /// What happened when, in one line.

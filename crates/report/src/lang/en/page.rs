@@ -2,11 +2,13 @@
 
 use super::{En, NUMBERS as EN, answer};
 use crate::lang::Lang;
-use crate::lang::page::{Answer, PageWords, Question, Room, Standing, Term, Word};
+use crate::lang::page::{Answer, PageWords, Question, Room, Seat, Standing, Term, Word};
 use crate::page::number::{said, utc};
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
-use model::plan::{Cache, Content, Dataset, Entrance, Limits, Load, LoadModel, Stage, Think};
+use model::plan::{
+    Cache, Choice, Content, Dataset, Entrance, Limits, Load, LoadModel, Manager, Stage, Sync, Think,
+};
 use model::summary::QueryMode;
 use model::{EventKind, Nanos, Spacing};
 
@@ -336,6 +338,49 @@ impl PageWords for En {
         format!("{} of each transaction", self.time(it))
     }
 
+    fn seat(&self, name: &str, it: Seat, at_first: bool) -> String {
+        let seat = match it {
+            Seat::Primary => "primary",
+            Seat::Replica => "replica",
+        };
+        format!("{name}, {seat}{}", if at_first { " at first" } else { "" })
+    }
+
+    fn followed(&self, it: Sync) -> String {
+        match it {
+            Sync::Async => "log, no commit waits".to_owned(),
+            Sync::First(k) => format!("log, commits wait for the first {k}"),
+            Sync::Any(k) => format!("log, commits wait for any {k}"),
+        }
+    }
+
+    fn manages(&self, it: &Manager) -> Vec<String> {
+        match it {
+            Manager::Ours(it) => {
+                let which = match it.choice {
+                    Choice::Advanced => "promotes the replica that has most",
+                    Choice::Laggard => "promotes the replica that has least",
+                };
+                let mut lines =
+                    vec![format!("{which} when the primary is silent for {}", self.span(it.patience))];
+                lines.extend((!it.fence).then(|| "does not kill the old primary first".to_owned()));
+                lines
+            }
+            Manager::Patroni(it) => vec![
+                format!(
+                    "promotes a replica when the leader’s key has not been renewed for {}",
+                    self.span(it.ttl)
+                ),
+                count(it.etcd as usize, "server") + " of etcd",
+            ],
+        }
+    }
+
+    fn with_replicas(&self, n: usize, followed: &str, manager: &str) -> String {
+        let replicas = if n == 1 { "1 replica".to_owned() } else { format!("{n} replicas") };
+        format!(" with {replicas} ({followed}); {manager} promotes")
+    }
+
     fn drawn(&self, way: &str, longest: Option<(&str, Nanos)>) -> String {
         let longest = longest.map_or(String::new(), |(node, time)| {
             let the = if node == self.term(Term::Generator) { "the " } else { "" };
@@ -424,6 +469,14 @@ impl PageWords for En {
 
     fn trial(&self, name: &str, repetition: u32) -> String {
         if name.is_empty() { format!("trial {repetition}") } else { format!("{name}, trial {repetition}") }
+    }
+
+    fn more_trials(&self, n: usize) -> String {
+        count(n, "more trial")
+    }
+
+    fn all_steps(&self, n: usize) -> String {
+        count(n, "step")
     }
 
     fn mean_in(&self, baseline: &str) -> String {

@@ -2,11 +2,13 @@
 
 use super::{NUMBERS as RU, Ru, answer, counted, matrix, oblique, plural};
 use crate::lang::number::quantile;
-use crate::lang::page::{Answer, PageWords, Question, Room, Standing, Term, Word};
+use crate::lang::page::{Answer, PageWords, Question, Room, Seat, Standing, Term, Word};
 use crate::page::number::utc;
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
-use model::plan::{Cache, Content, Dataset, Entrance, Limits, Load, LoadModel, Stage, Think};
+use model::plan::{
+    Cache, Choice, Content, Dataset, Entrance, Limits, Load, LoadModel, Manager, Stage, Sync, Think,
+};
 use model::summary::QueryMode;
 use model::{EventKind, Nanos, Spacing};
 
@@ -358,6 +360,48 @@ impl PageWords for Ru {
         format!("{} на транзакцию", RU.time(it))
     }
 
+    fn seat(&self, name: &str, it: Seat, at_first: bool) -> String {
+        let seat = match it {
+            Seat::Primary => "основной",
+            Seat::Replica => "реплика",
+        };
+        format!("{name}, {}{seat}", if at_first { "сначала " } else { "" })
+    }
+
+    fn followed(&self, it: Sync) -> String {
+        match it {
+            Sync::Async => "журнал, фиксация не ждёт".to_owned(),
+            Sync::First(1) => "журнал, фиксация ждёт первую".to_owned(),
+            Sync::First(k) => format!("журнал, фиксация ждёт первые {k}"),
+            Sync::Any(1) => "журнал, фиксация ждёт любую".to_owned(),
+            Sync::Any(k) => format!("журнал, фиксация ждёт любые {k}"),
+        }
+    }
+
+    fn manages(&self, it: &Manager) -> Vec<String> {
+        match it {
+            Manager::Ours(it) => {
+                let which = match it.choice {
+                    Choice::Advanced => "повышает самую полную реплику",
+                    Choice::Laggard => "повышает самую отставшую реплику",
+                };
+                let mut lines =
+                    vec![format!("{which}, когда основной сервер молчит {}", RU.span(it.patience))];
+                lines.extend((!it.fence).then(|| "прежний основной сервер сначала не убивает".to_owned()));
+                lines
+            }
+            Manager::Patroni(it) => vec![
+                format!("повышает реплику, когда ключ лидера не обновлялся {}", RU.span(it.ttl)),
+                format!("etcd: {}", counted(it.etcd.into(), "сервер", "сервера", "серверов")),
+            ],
+        }
+    }
+
+    fn with_replicas(&self, n: usize, followed: &str, manager: &str) -> String {
+        let replicas = counted(n as u64, "реплика", "реплики", "реплик");
+        format!(", {replicas} ({followed}), повышает {manager}")
+    }
+
     fn drawn(&self, way: &str, longest: Option<(&str, Nanos)>) -> String {
         let longest = longest.map_or(String::new(), |(node, time)| {
             format!("; больше всего времени транзакция проводит в узле «{node}»: {}", RU.time(time))
@@ -448,6 +492,14 @@ impl PageWords for Ru {
             "" => format!("измерение {repetition}"),
             name => format!("{name}, измерение {repetition}"),
         }
+    }
+
+    fn more_trials(&self, n: usize) -> String {
+        format!("ещё {}", counted(n as u64, "измерение", "измерения", "измерений"))
+    }
+
+    fn all_steps(&self, n: usize) -> String {
+        counted(n as u64, "шаг", "шага", "шагов")
     }
 
     fn mean_in(&self, baseline: &str) -> String {

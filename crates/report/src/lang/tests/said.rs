@@ -3,7 +3,7 @@
 use super::*;
 use crate::lang::compare::Comparing;
 use crate::lang::live::Heading;
-use crate::lang::page::{Answer, Goals, Held, Opened, Question, Room, Standing, Term, Trials, Word};
+use crate::lang::page::{Answer, Goals, Held, Opened, Question, Room, Seat, Standing, Term, Trials, Word};
 use crate::lang::serve::Shown;
 use crate::live::{Doing, End, Figures, Finished, Milestone};
 use model::EventKind;
@@ -15,7 +15,10 @@ use model::comparison::{
 };
 use model::live::{Pool, Second, Used};
 use model::matrix::Against;
-use model::plan::{Cache, Content, Dataset, Limits, Load, LoadModel as Model, Scale, Stage, Think};
+use model::plan::{
+    Cache, Choice, Content, Dataset, Limits, Load, LoadModel as Model, Manager, Patroni, Promoter, Scale,
+    Stage, Sync, Think,
+};
 
 type Told = Vec<(String, String)>;
 
@@ -164,9 +167,27 @@ fn page(lang: &dyn Lang) -> Told {
     tell("held back", lang.held_back(0.123));
     tell("occupied", lang.occupied(Some(7.15), Some(12_345.6)).unwrap_or_default());
     tell("spent", lang.spent(Nanos::from_micros(1_234)));
+    for (seat, at_first) in [(Seat::Primary, false), (Seat::Primary, true), (Seat::Replica, true)] {
+        tell("seat", lang.seat("№", seat, at_first));
+    }
+    for it in [Sync::Async, Sync::First(1), Sync::First(2), Sync::Any(1), Sync::Any(2)] {
+        tell("followed", lang.followed(it));
+    }
+    let laggard = Promoter { choice: Choice::Laggard, fence: false, ..Promoter::default() };
+    let patroni = |etcd| Manager::Patroni(Patroni { etcd, ..Patroni::default() });
+    for it in [Manager::Ours(Promoter::default()), Manager::Ours(laggard), patroni(1), patroni(3)] {
+        tell("manages", lang.manages(&it).join("; "));
+    }
+    for count in [1, 2, 5] {
+        tell("with replicas", lang.with_replicas(count, "№", "№"));
+    }
     tell("drawn", lang.drawn("№", Some(("№", Nanos::from_micros(371)))));
     tell("shaded", lang.shaded("№", Some("№")));
     tell("trial", lang.trial("№", 21));
+    for count in [1, 2, 15] {
+        tell("more trials", lang.more_trials(count));
+        tell("all steps", lang.all_steps(count));
+    }
     tell("mean in", lang.mean_in("№"));
     tell("in trials", lang.in_trials(2, 21, "№"));
     tell("cells", lang.cells(&["№", "№"], 2));

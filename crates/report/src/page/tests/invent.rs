@@ -167,6 +167,7 @@ fn cell(pooled: bool, tps: f64) -> CellAccount {
         total: Some(brought("", tps)),
         operations: vec![brought("read", 0.9 * tps), brought("write", 0.1 * tps)],
         hops,
+        replicas: Vec::new(),
         statements: vec![statement("SELECT fio FROM\n  book.tickets WHERE id = $1", 0.000_31)],
     }
 }

@@ -2,6 +2,7 @@
 
 use super::invent::{self, HOSTILE};
 use super::*;
+use crate::plot::Characters;
 use model::plan::{Find, Max, Scale, Soak, Sweep};
 use model::search::{
     Answer, Broke, Cause, Course, Endurance, Fitted, Held, Hindered, Limit, Maximum, Need, Nudge, Plateau,
@@ -269,6 +270,25 @@ fn sections_of_a_search_in_both_languages() {
         let of_grid = super::page(&grid, lang).sections;
         page.sections.extend(of_grid.into_iter().filter(|it| it.id == "plateau"));
         golden(&format!("searched.{}.md", lang.code()), &markdown(&page));
+    }
+}
+
+#[test]
+fn many_steps_are_folded_and_a_terminal_shows_all() {
+    for (count, folded) in [(12, None), (13, Some("13 steps"))] {
+        let mut it = searched();
+        it.maxima[0].steps = (0..count).map(|n| seen(Stage::Hold, f64::from(500 + n), Held::Yes)).collect();
+        let page = page(&it, &En);
+        let blocks = page.sections.iter().flat_map(|it| &it.blocks);
+        let name = blocks.into_iter().find_map(|it| match it {
+            Block::Folded { name, .. } => Some(name.as_str()),
+            _ => None,
+        });
+        assert_eq!(name, folded);
+        let style = Style { width: 100, characters: Characters::Utf8, colour: false };
+        for told in [markdown(&page), crate::searched::text(&it, style, &En)] {
+            assert!((0..count).all(|n| told.contains(&format!(" {} ", 500 + n))), "{told}");
+        }
     }
 }
 

@@ -4,9 +4,11 @@ use super::invent::HOSTILE;
 use super::*;
 use crate::plot::Characters;
 use model::Nanos;
+use model::account::{HopAccount, TrialAccount};
 use model::durability::{Conclusion, Counts, Doubt, Found, Key, Kind, Outage, RecoveryPoint, Verdict};
+use model::matrix::NotApplied;
 use model::ordeal::{After, Controlled, Inflicted, Ordeal, Promoted, ReadBack, Rejoined, Spread, Survival};
-use model::plan::{Deed, Find, Part, Whom};
+use model::plan::{Deed, Fault, Find, Limits, Manager, Part, Patroni, Replication, Sync, When, Whom};
 
 fn ms(it: u64) -> Nanos {
     Nanos::from_millis(it)
@@ -115,6 +117,82 @@ fn survived() -> Account {
     let troubles = vec!["postgres did not come back".to_owned()];
     it.trials[1].ordeal = Some(Ordeal { verdict: Some(broken), troubles, ..ordeal() });
     it
+}
+
+/// The same with servers that hold the same rows: ours, and Patroni's.
+fn replicated() -> Account {
+    let mut it = survived();
+    let fault = Fault { when: When::At(ms(5000)), deed: Deed::Restart { whom: Whom::Replica } };
+    let limits = Limits { cpu: Some(0.5), ..Limits::default() };
+    let ours = Replication { limits, ..Replication::of(2, Sync::Any(1)) };
+    let patroni = Patroni { etcd: 3, ..Patroni::default() };
+    let theirs = Replication { manager: Manager::Patroni(patroni), ..Replication::of(1, Sync::First(1)) };
+    for (cell, plan) in it.experiment.cells.iter_mut().zip([ours, theirs]) {
+        cell.setup.stack.replication = Some(plan);
+    }
+    it.experiment.cells[0].setup.faults = vec![fault];
+    let replica = |node: &str, cpu| HopAccount {
+        node: node.into(),
+        cpu: Some(cpu),
+        of_cpu: Some(0.5),
+        ..HopAccount::default()
+    };
+    it.cells[0].replicas = vec![replica("postgres-2", 0.5), replica("postgres-3", 0.1)];
+    it.matrix.rows[0].not_applied =
+        vec![NotApplied { node: "postgres-3".into(), limit: "cpu".into(), why: "refused".into() }];
+    it
+}
+
+#[test]
+fn replicas_are_drawn_with_their_primary() {
+    for lang in lang::ALL {
+        let mut page = page(&replicated(), lang);
+        page.sections.retain(|it| it.id == "stack");
+        golden(&format!("replicated.{}.md", lang.code()), &markdown(&page));
+    }
+    let page = page(&replicated(), &En);
+    let drawn = page.sections.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
+        Block::Drawing(it) => Some(it),
+        _ => None,
+    });
+    let loads =
+        |it: &Drawing| it.replicas.as_ref().map(|it| it.nodes.iter().map(|it| it.load).collect::<Vec<_>>());
+    let told: Vec<_> = drawn.map(loads).collect();
+    assert_eq!(told, [Some(vec![Some(1.0), Some(0.2)]), Some(vec![None])]);
+}
+
+#[test]
+fn many_trials_are_folded_and_none_is_lost() {
+    let lists = |own: usize, of_control: usize| {
+        let mut it = survived();
+        let of = |account: &Account, count: usize, cell| {
+            let one = |repetition| TrialAccount { cell, repetition, ..account.trials[0].clone() };
+            (0..count as u32).map(one).collect::<Vec<_>>()
+        };
+        it.trials = [of(&it, own, 0), of(&it, of_control, 2)].concat();
+        if let Some(broken) = it.trials.get_mut(8).and_then(|it| it.ordeal.as_mut()) {
+            broken.verdict = Some(verdict(Conclusion::Broken, Vec::new(), Vec::new()));
+        }
+        it.survivals.truncate(1);
+        let page = page(&it, &En);
+        let section = page.sections.into_iter().find(|it| it.id == "failover").expect("there are survivals");
+        let told: Vec<String> = section.blocks.iter().filter_map(shape).collect();
+        told.join(", ")
+    };
+    fn shape(it: &Block) -> Option<String> {
+        match it {
+            Block::List { items } => Some(items.len().to_string()),
+            Block::Folded { name, blocks } => {
+                Some(format!("{name}: {}", blocks.iter().filter_map(shape).collect::<Vec<_>>().join(", ")))
+            }
+            _ => None,
+        }
+    }
+    assert_eq!(lists(6, 6), "12");
+    assert_eq!(lists(12, 0), "12");
+    assert_eq!(lists(12, 1), "12, 1");
+    // The ninth is shown: there a promise was broken.
+    assert_eq!(lists(20, 13), "6, 14 more trials: 14, 5, 8 more trials: 8");
 }
 
 fn plain(it: &str) -> String {
