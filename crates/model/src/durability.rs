@@ -331,7 +331,8 @@ pub struct Counts {
     pub unknown: u64,
     /// Of the unknown, those that are there.
     pub unknown_present: u64,
-    /// Reserved, perhaps sent, and without an outcome: in a closed ledger, none.
+    /// Perhaps sent, and without an outcome: such as stand before one that has it, and, unless the ledger was closed, all that
+    /// were reserved behind the last. What a closed ledger has reserved and tells nothing of was not used.
     pub untold: u64,
     /// Attempts that reached a standby: SQLSTATE 25006.
     pub misrouted: u64,

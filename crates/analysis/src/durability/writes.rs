@@ -104,7 +104,7 @@ impl<'a> Writes<'a> {
     }
 
     /// After the last entry. In a ledger that is not `closed`, the last write of each session may have been tried again,
-    /// perhaps elsewhere.
+    /// perhaps elsewhere, and all that were reserved behind it may have been sent.
     pub fn finish(mut self, closed: bool, found: &mut Findings) -> Written {
         for number in 0..self.sessions.len() {
             if let Some(mut write) = self.sessions[number].open {
@@ -117,7 +117,7 @@ impl<'a> Writes<'a> {
             }
         }
         let used = |session: usize| self.survey.told.get(session).copied().unwrap_or(0);
-        let reserved = self.survey.reserved.iter().enumerate();
+        let reserved = self.survey.reserved.iter().enumerate().filter(|_| !closed);
         self.written.counts.untold =
             reserved.map(|(session, until)| until.saturating_sub(used(session))).sum::<u64>()
                 + self.written.missing;

@@ -20,6 +20,8 @@ pub trait FailoverWords {
     fn meaning(&self, it: Kind) -> &'static str;
     /// Why it is not proven, as part of a sentence.
     fn unproven(&self, it: &Doubt) -> String;
+    /// So many writes may have been sent, and a ledger that was not closed does not know: a sentence with its stop.
+    fn untold(&self, writes: u64) -> String;
     /// A sentence with its stop. `name`: of the control.
     fn controlled(&self, it: &Controlled, name: &str) -> String;
     /// What of the trial that lost most was lost: a sentence with its stop.

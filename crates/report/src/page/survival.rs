@@ -7,7 +7,7 @@ use super::{Block, Column, Line, MANY, Row, Table, Tone};
 use crate::lang::Lang;
 use crate::lang::failover::{Done, Outlived};
 use model::account::{RunState, TrialAccount};
-use model::durability::{Conclusion, Found, Kind, Verdict};
+use model::durability::{Conclusion, Doubt, Found, Kind, Verdict};
 use model::ordeal::{Ordeal, Spread, Survival};
 use model::{Nanos, account::Account};
 
@@ -69,6 +69,9 @@ pub(crate) fn told(case: &Case<'_>) -> Vec<Block> {
             let doubt = |it| Line { text: lang.unproven(it), tone: Tone::Doubt };
             blocks.push(Block::List { items: it.doubts.iter().map(doubt).collect() });
         }
+        let unclosed = it.doubts.iter().any(|it| matches!(it, Doubt::LedgerOpen | Doubt::LedgerTorn { .. }));
+        let untold = Some(it.counts.untold).filter(|it| *it > 0 && unclosed);
+        blocks.extend(untold.map(|it| text(lang.untold(it), Tone::Doubt)));
         blocks.extend(findings(case, it).map(Block::Table));
     }
     blocks
@@ -254,8 +257,8 @@ fn trial(case: &Case<'_>, it: &TrialAccount) -> Option<Line> {
 }
 
 /// Without those about a control, which a single trial has none of.
-fn doubts(it: &Verdict) -> impl Iterator<Item = &model::durability::Doubt> {
-    use model::durability::Doubt::{ControlLostNothing, NoControl};
+fn doubts(it: &Verdict) -> impl Iterator<Item = &Doubt> {
+    use Doubt::{ControlLostNothing, NoControl};
     it.doubts.iter().filter(|it| !matches!(it, NoControl | ControlLostNothing))
 }
 

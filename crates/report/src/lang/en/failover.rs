@@ -189,6 +189,13 @@ impl FailoverWords for En {
         }
     }
 
+    fn untold(&self, writes: u64) -> String {
+        let (n, writes) = (EN.count(writes), if writes == 1 { "write" } else { "writes" });
+        format!(
+            "{n} more {writes} may have been sent, or not: where a ledger was not closed, that is not known."
+        )
+    }
+
     fn controlled(&self, it: &Controlled, name: &str) -> String {
         let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
         let trials = count(it.trials as usize, "trial");

@@ -193,6 +193,16 @@ impl FailoverWords for Ru {
         }
     }
 
+    fn untold(&self, writes: u64) -> String {
+        let sent = plural(
+            writes,
+            "запись могла быть отправлена",
+            "записи могли быть отправлены",
+            "записей могли быть отправлены",
+        );
+        format!("Ещё {} {sent} или нет: там, где журнал записей не закрыт, это неизвестно.", RU.count(writes))
+    }
+
     fn controlled(&self, it: &Controlled, name: &str) -> String {
         let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
         let trials = u64::from(it.trials);

@@ -9,7 +9,7 @@ use model::ordeal::{After, Controlled, Promoted, ReadBack, Rejoined, Spread, Sur
 type Told = Vec<(String, String)>;
 
 pub(super) fn outlived(lang: &dyn Lang) -> Told {
-    [words(lang), doubts(lang), survivals(lang), moments(lang)].concat()
+    [words(lang), doubts(lang), survivals(lang), untold(lang), moments(lang)].concat()
 }
 
 fn words(lang: &dyn Lang) -> Told {
@@ -121,6 +121,10 @@ fn survivals(lang: &dyn Lang) -> Told {
         }
     }
     all
+}
+
+fn untold(lang: &dyn Lang) -> Told {
+    [1, 2, 9274].map(|writes| ("untold".to_owned(), lang.untold(writes))).to_vec()
 }
 
 fn moments(lang: &dyn Lang) -> Told {

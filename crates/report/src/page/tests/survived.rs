@@ -162,6 +162,23 @@ fn replicas_are_drawn_with_their_primary() {
 }
 
 #[test]
+fn what_a_ledger_that_was_not_closed_does_not_know() {
+    for (doubt, untold, told) in [
+        (Doubt::ControlLostNothing, 2, false),
+        (Doubt::LedgerHasGaps { writes: 2 }, 2, false),
+        (Doubt::LedgerOpen, 0, false),
+        (Doubt::LedgerOpen, 2, true),
+        (Doubt::LedgerTorn { bytes: 9 }, 2, true),
+    ] {
+        let mut it = survived();
+        it.survivals[0].doubts = vec![doubt];
+        it.survivals[0].counts.untold = untold;
+        let text = markdown(&page(&it, &En));
+        assert_eq!(text.contains("2 more writes may have been sent"), told, "{doubt:?} {untold}");
+    }
+}
+
+#[test]
 fn many_trials_are_folded_and_none_is_lost() {
     let lists = |own: usize, of_control: usize| {
         let mut it = survived();
