@@ -13,6 +13,7 @@ pub mod durability;
 pub mod finding;
 #[cfg(test)]
 mod fixture;
+pub mod freshness;
 pub mod history;
 pub mod little;
 pub mod live;

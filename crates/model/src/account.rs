@@ -5,6 +5,7 @@
 use crate::advice::Advice;
 use crate::chart::Charts;
 use crate::finding::Finding;
+use crate::freshness::Staleness;
 use crate::matrix::{Matrix, Status};
 use crate::objective::Judged;
 use crate::ordeal::{Ordeal, Survival};
@@ -38,6 +39,9 @@ pub struct Account {
     /// without faults.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub survivals: Vec<Survival>,
+    /// How old what is read on replicas is, by cell; empty where nobody asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub freshness: Vec<Staleness>,
     /// What a grid of settings says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plateau: Option<Plateau>,

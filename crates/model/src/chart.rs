@@ -56,6 +56,8 @@ pub enum ChartKind {
     Waits,
     /// Bytes by replica.
     ReplicationLag,
+    /// Time from an acknowledgement until a replica showed what was written, by replica.
+    Freshness,
     /// Quantiles of the generator's own lateness.
     SendLag,
 }
@@ -73,7 +75,7 @@ pub enum ChartUnit {
 }
 
 impl ChartKind {
-    pub const ALL: [ChartKind; 12] = [
+    pub const ALL: [ChartKind; 13] = [
         ChartKind::Rate,
         ChartKind::Response,
         ChartKind::ResponseByOperation,
@@ -85,13 +87,17 @@ impl ChartKind {
         ChartKind::Disk,
         ChartKind::Waits,
         ChartKind::ReplicationLag,
+        ChartKind::Freshness,
         ChartKind::SendLag,
     ];
 
     pub fn unit(self) -> ChartUnit {
         match self {
             ChartKind::Rate | ChartKind::Failures => ChartUnit::PerSecond,
-            ChartKind::Response | ChartKind::ResponseByOperation | ChartKind::SendLag => ChartUnit::Seconds,
+            ChartKind::Response
+            | ChartKind::ResponseByOperation
+            | ChartKind::Freshness
+            | ChartKind::SendLag => ChartUnit::Seconds,
             ChartKind::InFlight | ChartKind::Pooler | ChartKind::Connections | ChartKind::Waits => {
                 ChartUnit::Count
             }
@@ -164,6 +170,8 @@ pub enum TrackKind {
     /// Active sessions that wait for the label; `running` for nothing.
     Waiting,
     ReplicationLag,
+    /// After the acknowledgement.
+    Visible,
     SendLag(f64),
 }
 

@@ -6,7 +6,7 @@ pub mod stored;
 
 pub use searched::{counting, suspected};
 
-use crate::run::result::{BUILT, COMMAND, FEED, FIRED, MONITORING, ORDEAL, PLANS, STEP};
+use crate::run::result::{BUILT, COMMAND, FEED, FIRED, FRESHNESS, MONITORING, ORDEAL, PLANS, STEP};
 use crate::voice::Trouble;
 use analysis::account::{Part, Passage, Statements};
 use analysis::finding::TrialFacts;
@@ -14,6 +14,7 @@ use analysis::objective;
 use analysis::rule::Scene;
 use model::Nanos;
 use model::account::{About, Account, CellAccount, NodeAccount, RunState, Stand, TrialAccount};
+use model::freshness::{Freshness, Staleness};
 use model::matrix;
 use model::objective::Judged;
 use model::ordeal::{Ordeal, Survival};
@@ -25,7 +26,8 @@ use store::{State, Status, TrialId};
 use stored::{Reading, Stored};
 
 /// Subjects of notes that are told elsewhere in the account.
-const TOLD: [&str; 9] = [BUILT, COMMAND, FEED, FIRED, MONITORING, ORDEAL, PLANS, STEP, "objective"];
+const TOLD: [&str; 10] =
+    [BUILT, COMMAND, FEED, FIRED, FRESHNESS, MONITORING, ORDEAL, PLANS, STEP, "objective"];
 
 /// Reads the run's file. It may be still growing: then the account is of what there is so far.
 pub fn of(path: &Path) -> Result<Account, Trouble> {
@@ -42,6 +44,7 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
     let stand = stand(&reading);
     let cells: Vec<CellAccount> =
         (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &counting, it)).collect();
+    let freshness = freshness(&reading, &counting);
     let advice = advised::advice(&reading, &cells);
     searched::suspect(&reading, &mut maxima, &findings, &advice);
     let Reading { experiment, notes, trials, .. } = reading;
@@ -59,6 +62,7 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
         endured,
         plateau,
         survivals,
+        freshness,
         advice,
     })
 }
@@ -66,6 +70,18 @@ pub fn of(path: &Path) -> Result<Account, Trouble> {
 fn survivals(experiment: &Experiment, trials: &[TrialAccount]) -> Vec<Survival> {
     let ordeals = trials.iter().filter_map(|it| Some((it.cell, it.ordeal.as_ref()?)));
     analysis::survival::all(experiment, &ordeals.collect::<Vec<_>>())
+}
+
+/// Of `ended`, those of whose replicas something is known.
+fn freshness(reading: &Reading, ended: &[&Stored]) -> Vec<Staleness> {
+    let of = |id: TrialId| -> Option<Freshness> {
+        let note = reading.notes.iter().find(|it| it.trial == Some(id) && it.subject == FRESHNESS)?;
+        serde_json::from_str(&note.text).ok()
+    };
+    let known = ended.iter().filter_map(|it| Some((it.recorded.trial.cell as usize, of(it.recorded.id)?)));
+    let known: Vec<(usize, Freshness)> = known.collect();
+    let known: Vec<(usize, &Freshness)> = known.iter().map(|(cell, it)| (*cell, it)).collect();
+    analysis::freshness::all(&reading.experiment, &known)
 }
 
 /// What one cell brought. `facts`: of `ended`, one by one.

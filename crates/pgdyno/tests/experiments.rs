@@ -14,6 +14,7 @@ mod experiments {
     mod live;
     mod order;
     mod planted;
+    mod reads;
     mod searched;
     mod services;
     mod shipped;

@@ -6,6 +6,7 @@ pub mod advice;
 pub mod compare;
 mod en;
 pub mod failover;
+pub mod freshness;
 pub mod live;
 pub mod number;
 pub mod page;
@@ -22,6 +23,7 @@ use crate::preview::Preview;
 use advice::AdviceWords;
 use compare::CompareWords;
 use failover::FailoverWords;
+use freshness::FreshnessWords;
 use live::LiveWords;
 use model::Nanos;
 use model::finding::Finding;
@@ -53,7 +55,16 @@ pub fn of(code: &str) -> Option<&'static dyn Lang> {
 
 /// A language. Called when a report is written, from one thread, once per sentence.
 pub trait Lang:
-    Debug + Sync + PageWords + CompareWords + LiveWords + SearchWords + FailoverWords + ServeWords + AdviceWords
+    Debug
+    + Sync
+    + PageWords
+    + CompareWords
+    + LiveWords
+    + SearchWords
+    + FailoverWords
+    + FreshnessWords
+    + ServeWords
+    + AdviceWords
 {
     /// BCP 47, as it is given on the command line: `en`.
     fn code(&self) -> &'static str;

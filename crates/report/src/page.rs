@@ -11,6 +11,7 @@ mod doubts;
 mod drawing;
 mod endured;
 mod findings;
+mod freshness;
 mod goals;
 mod heat;
 mod maximum;
@@ -28,6 +29,7 @@ pub use charts::{chart, mark};
 
 use crate::lang::Lang;
 use crate::lang::failover::Outlived;
+use crate::lang::freshness::Fresh;
 use crate::lang::page::{Term, Word};
 use crate::lang::search::Sought;
 use case::Case;
@@ -47,6 +49,7 @@ pub fn page(account: &Account, lang: &dyn Lang) -> Page {
         ("goals", term(Term::Goals), goals::blocks(&case)),
         ("stack", term(Term::Stack), drawing::blocks(&case)),
         ("failover", lang.outlived(Outlived::Failover), survival::blocks(&case)),
+        ("freshness", lang.freshness(Fresh::Reads), freshness::blocks(&case)),
         ("maximum", sought(Sought::Maximum), maximum::blocks(&case)),
         ("scalability", sought(Sought::Scalability), scalability::blocks(&case)),
         ("endured", sought(Sought::Endured), endured::blocks(&case)),

@@ -55,7 +55,7 @@ const fn row(
 }
 
 /// In the order of the tracks. Of Odyssey's clients those that wait are not told: `cl_waiting` counts idle ones too.
-const ROWS: [Row; 23] = {
+const ROWS: [Row; 24] = {
     use ChartKind::*;
     use How::{Alone, Counter, Gauge, Moment};
     use Label::{Each, Sum, SumWithout};
@@ -90,6 +90,7 @@ const ROWS: [Row; 23] = {
         row("disk_written_bytes", Disk, TrackKind::Written, Counter, Each, 0),
         row(samples::PG_WAITS, Waits, TrackKind::Waiting, Gauge("sessions"), Each, 0),
         row("pg_replication_unreplayed", ReplicationLag, TrackKind::ReplicationLag, Alone, Each, 0),
+        row("replica_visible_after", Freshness, TrackKind::Visible, Alone, Sum, 0),
     ]
 };
 

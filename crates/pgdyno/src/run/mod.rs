@@ -338,7 +338,7 @@ impl Bench {
             Err(why) => return hindered(why),
         };
         self.show.measured(&done);
-        let Done { measured, summary, objectives, fired, ended, watching, seconds, ordeal } = done;
+        let Done { measured, summary, objectives, fired, ended, watching, seconds, ordeal, freshness } = done;
         let seen = step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
         let text = format!("{:.4}", watching.share());
         self.writer.note(Note { trial: Some(id), subject: result::MONITORING.to_owned(), text });
@@ -357,6 +357,9 @@ impl Bench {
         let judged = objectives.iter().map(|it| told("objective", serde_json::to_string(it)));
         if let Some(it) = &ordeal {
             self.writer.note(told(result::ORDEAL, serde_json::to_string(it)));
+        }
+        if let Some(it) = &freshness {
+            self.writer.note(told(result::FRESHNESS, serde_json::to_string(it)));
         }
         let fired_as = fired.iter().map(|it| told(result::FIRED, serde_json::to_string(it)));
         judged.chain(fired_as).for_each(|it| self.writer.note(it));

@@ -47,6 +47,9 @@ impl Judgement {
         if !account.survivals.is_empty() {
             json["survivals"] = serde_json::to_value(&account.survivals).expect("plain data");
         }
+        if !account.freshness.is_empty() {
+            json["freshness"] = serde_json::to_value(&account.freshness).expect("plain data");
+        }
         if let Some(it) = &account.plateau {
             json["plateau"] = serde_json::to_value(it).expect("plain data");
         }
@@ -67,6 +70,8 @@ impl Judgement {
 pub const COMMAND: &str = "command";
 /// Subject of the note that tells what went wrong on purpose in a trial, and what came of it.
 pub const ORDEAL: &str = "ordeal";
+/// Subject of the note that tells how old what replicas showed in a trial was.
+pub const FRESHNESS: &str = "freshness";
 /// Subject of the note that tells which rule ended a trial.
 pub const FIRED: &str = "fired";
 /// Subject of the notes that tell how much of its table a feed can touch.

@@ -10,16 +10,18 @@ use crate::voice::Trouble;
 use analysis::objective;
 use analysis::rule::{self, Fired, Scene as Ruled};
 use load::driver::Clock;
+use model::freshness::Freshness;
 use model::objective::Judged;
 use model::ordeal::Ordeal;
 use model::plan::{Kind, LoadModel, Setup, Stage, Think, Work};
 use model::summary::{Hop, Server};
 use model::{Measured, Second, Summary};
 use stack::chain::{Chain, Running};
+use stack::freshness::Prober;
 use stack::limits::{Group, Usage};
-use stack::sampler::{Cost, Point, Sampler};
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::channel;
+use stack::sampler::{Cost, Observation, Point, Sampler};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use store::{Configuration, Node, Note, TrialId, Writer};
 
@@ -53,6 +55,8 @@ pub struct Done {
     pub seconds: Vec<Second>,
     /// What went wrong on purpose, and what came of it.
     pub ordeal: Option<Ordeal>,
+    /// How old what replicas showed was, where there are some.
+    pub freshness: Option<Freshness>,
 }
 
 /// Measures what stands ready in the lab. `interrupted` ends it early and keeps what there is.
@@ -99,13 +103,16 @@ pub fn run(
     let watched = since.clone();
     let group = own.clone();
     let sampler = Sampler::start(points(lab, own), move || watched.now(), out.clone());
+    let prober = prober(lab.chain(), &since, &out)?;
     let stop = AtomicBool::new(false);
     let mut eyes =
         Eyes::new(observations, rules, (writer, id), show, since.clone(), (&stop, interrupted), keep);
     let before = group.as_ref().map(Group::usage);
     let (measured, course) = match &planned {
         Some(planned) => {
-            let scene = Scene { run: writer.path(), trial: id.0, clock, since, tell: out, interrupted };
+            let prober = prober.as_ref();
+            let scene =
+                Scene { run: writer.path(), trial: id.0, clock, since, tell: out, interrupted, prober };
             let (measured, course) = planned.measure(lab, &ready, scene, &mut eyes, &stop)?;
             (measured, Some(course))
         }
@@ -113,6 +120,7 @@ pub fn run(
     };
     let held =
         before.zip(group.as_ref().map(Group::usage)).and_then(|(before, now)| held_back(&before, &now));
+    let freshness = prober.map(|it| it.stop(interrupted.load(Ordering::Relaxed)));
     // Poolers take note of clients that have left.
     std::thread::sleep(SETTLE);
     let watching = sampler.stop();
@@ -130,7 +138,18 @@ pub fn run(
         .iter()
         .map(|it| objective::parse(it, operations).expect("it was checked").judge(&summary));
     let objectives = objectives.collect();
-    Ok(Done { measured, summary, objectives, fired, ended, watching, seconds, ordeal })
+    Ok(Done { measured, summary, objectives, fired, ended, watching, seconds, ordeal, freshness })
+}
+
+/// Asks replicas what they show of what was just written, where there are some and it is asked for.
+fn prober(chain: &Chain, since: &Since, tell: &Sender<Observation>) -> Result<Option<Prober>, Hindrance> {
+    if !chain.replication().is_some_and(|it| it.freshness) {
+        return Ok(None);
+    }
+    let since = since.clone();
+    let now = move || since.begun().map(|_| since.now());
+    let started = Prober::start(chain.over_network(), now, tell);
+    started.map(Some).map_err(|it| Hindrance::Failed(format!("nobody can read from the replicas: {it}")))
 }
 
 /// Share of the quota's periods in which a group was held back; `None` without a quota.

@@ -7,6 +7,7 @@ mod compare;
 mod failover;
 mod feeds;
 mod findings;
+mod freshness;
 mod live;
 mod matrix;
 mod page;

@@ -23,6 +23,7 @@ macro_rules! covers {
 mod advised;
 mod found;
 mod outlived;
+mod reads;
 mod said;
 mod sought;
 
@@ -334,6 +335,7 @@ fn russian_is_russian() {
         "p99.9",
         "pgbench",
         "pgdyno",
+        "remote_apply",
         "startup",
         "ulimit",
     ];

@@ -9,6 +9,7 @@ use model::matrix::Status;
 use model::summary::Reason;
 
 mod invent;
+mod read;
 mod searched;
 mod survived;
 

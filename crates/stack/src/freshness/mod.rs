@@ -131,6 +131,13 @@ impl Drop for Prober {
     }
 }
 
+impl Number {
+    /// Whether a question that leaves now comes at once after the acknowledgement.
+    fn on_time(&self) -> bool {
+        self.at.elapsed() <= AT_ONCE
+    }
+}
+
 /// Counts reads one after the other.
 #[derive(Debug, Default)]
 struct Counter {

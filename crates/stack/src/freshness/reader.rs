@@ -1,7 +1,7 @@
 //! When does one replica show each number?
 
 use super::seat::{Seat, TABLE};
-use super::{AT_ONCE, BOUND, Counter, Number, SERIES};
+use super::{BOUND, Counter, Number, SERIES};
 use crate::roles::Direct;
 use crate::sampler::Observation;
 use model::freshness::ReplicaReads;
@@ -15,6 +15,8 @@ use std::time::Duration;
 const STEP: Duration = Duration::from_millis(1);
 /// Looks become as much rarer as a number has become older: what is told is at most a fifth too long.
 const FINENESS: u32 = 5;
+/// So long before the bound is the last look, whose answer is to come within it.
+const LAST: Duration = Duration::from_millis(10);
 
 /// Asks one server, while it is a replica.
 pub(super) struct Reader<N> {
@@ -36,10 +38,10 @@ impl<N: Fn() -> Option<Nanos>> Reader<N> {
 
     /// Until nobody gives numbers any more and all have been seen, or were waited for; or there is a `hurry`.
     pub fn run(mut self, numbers: &Receiver<Number>, hurry: &AtomicBool) -> ReplicaReads {
-        // The first read is not to wait for a session.
-        self.seat.ask("select 1");
+        self.seat.begin();
         loop {
-            let step = self.pending.last().map(|it| step(it.at.elapsed()));
+            let ends = self.pending.last().zip(self.pending.first());
+            let step = ends.map(|(youngest, oldest)| step(youngest.at.elapsed(), oldest.at.elapsed()));
             let next = match step {
                 None => numbers.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(step) => numbers.recv_timeout(step),
@@ -119,14 +121,9 @@ impl<N: Fn() -> Option<Nanos>> Reader<N> {
     }
 }
 
-impl Number {
-    /// Whether a question that leaves now comes at once after the acknowledgement.
-    fn on_time(&self) -> bool {
-        self.at.elapsed() <= AT_ONCE
-    }
-}
-
-/// Until the next look at a number of this age.
-pub(super) fn step(age: Duration) -> Duration {
-    (age / FINENESS).max(STEP)
+/// Until the next look, where the youngest and the oldest number that are pending have these ages: the last look at each is
+/// right before its bound.
+pub(super) fn step(youngest: Duration, oldest: Duration) -> Duration {
+    let last = (BOUND - LAST).saturating_sub(oldest);
+    (youngest / FINENESS).min(last).max(STEP)
 }

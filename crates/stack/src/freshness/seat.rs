@@ -33,6 +33,14 @@ impl Seat {
         Seat { of, session: None }
     }
 
+    /// Opens the session of one that is a replica, so that the first answer does not wait for it. Of a primary's slots none is
+    /// taken.
+    pub fn begin(&mut self) {
+        if self.ask("select 1").is_some_and(|it| !it.in_recovery) {
+            self.session = None;
+        }
+    }
+
     /// An expression over [`TABLE`]. `None` where there is no answer.
     pub fn ask(&mut self, of_numbers: &str) -> Option<Shown> {
         let sql = format!("select pg_is_in_recovery(), ({of_numbers})");

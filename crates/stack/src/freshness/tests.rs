@@ -35,15 +35,20 @@ fn what_was_seen_is_not_seen_any_more() {
 }
 
 #[test]
-fn looks_become_rarer() {
-    let check = |age: u64, expected: u64| {
-        let step = reader::step(Duration::from_micros(age));
-        assert_eq!(step, Duration::from_micros(expected), "{age}");
+fn looks_become_rarer_but_before_the_bound() {
+    let check = |youngest: u64, oldest: u64, expected: u64| {
+        let step = reader::step(Duration::from_micros(youngest), Duration::from_micros(oldest));
+        assert_eq!(step, Duration::from_micros(expected), "{youngest} {oldest}");
     };
-    check(0, 1000);
-    check(4000, 1000);
-    check(100_000, 20_000);
-    check(5_000_000, 1_000_000);
+    check(0, 0, 1000);
+    check(4000, 4000, 1000);
+    check(100_000, 100_000, 20_000);
+    check(100_000, 3_000_000, 20_000);
+    check(4_000_000, 4_000_000, 800_000);
+    check(4_900_000, 4_900_000, 90_000);
+    check(100_000, 4_985_000, 5_000);
+    // It was looked for long enough.
+    check(100_000, 5_000_000, 1000);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Does a session that reads all replicas in turn see something older than it has seen before?
 
 use super::seat::{Seat, TABLE};
-use super::{AT_ONCE, Counter, Number};
+use super::{Counter, Number};
 use crate::roles::Direct;
 use model::freshness::Reads;
 use std::sync::mpsc::Receiver;
@@ -23,9 +23,7 @@ impl Turns {
 
     /// With every number, at once after its acknowledgement: one read of each replica, another one first each time.
     pub fn run(mut self, numbers: &Receiver<Number>) -> Reads {
-        for it in &mut self.seats {
-            it.ask("select 1");
-        }
+        self.seats.iter_mut().for_each(Seat::begin);
         while let Ok(number) = numbers.recv() {
             self.round(number);
         }
@@ -33,7 +31,7 @@ impl Turns {
     }
 
     fn round(&mut self, number: Number) {
-        if number.at.elapsed() > AT_ONCE {
+        if !number.on_time() {
             return;
         }
         let (first, count) = (self.first, self.seats.len());

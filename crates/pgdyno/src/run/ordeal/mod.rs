@@ -21,6 +21,7 @@ use model::Measured;
 use model::ordeal::{After, Ordeal};
 use model::plan::{Fault, Operation, Setup};
 use stack::chain::Chain;
+use stack::freshness::Prober;
 use stack::roles::{self, Direct, Watcher};
 use stack::sampler::Observation;
 use stack::supervisor::Supervisor;
@@ -57,6 +58,8 @@ pub struct Scene<'a> {
     pub tell: Sender<Observation>,
     /// Set by the user: nothing is waited for any more.
     pub interrupted: &'a AtomicBool,
+    /// Writes beside the load, and rests when it is over.
+    pub prober: Option<&'a Prober>,
 }
 
 impl<'a> Planned<'a> {
@@ -77,7 +80,7 @@ impl<'a> Planned<'a> {
         stop: &AtomicBool,
     ) -> Result<(Result<Measured, Unmeasured>, Course), Hindrance> {
         let (chain, supervisor) = lab.parts();
-        let Scene { run, trial, clock, since, tell, interrupted } = scene;
+        let Scene { run, trial, clock, since, tell, interrupted, prober } = scene;
         let servers = chain.direct();
         let watcher = Watcher::start(servers.clone(), roles::EVERY, move || clock.now());
         let watcher =
@@ -95,6 +98,7 @@ impl<'a> Planned<'a> {
             let acts = scope.spawn(|| actor.run(&over, interrupted, look));
             let measured = measure::run_kept(ready, taps, clock, eyes, stop);
             over.store(true, Ordering::Relaxed);
+            prober.inspect(|it| it.rest());
             (measured, acts.join().expect("whoever acts does not panic"))
         });
         if let Some(why) = kept.as_ref().and_then(Kept::trouble) {

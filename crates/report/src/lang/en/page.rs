@@ -407,6 +407,7 @@ impl PageWords for En {
             ChartKind::Disk => "Disk",
             ChartKind::Waits => "What active sessions wait for",
             ChartKind::ReplicationLag => "Replication lag",
+            ChartKind::Freshness => "Until replicas show what was acknowledged",
             ChartKind::SendLag => "The generator's own send lag",
         }
     }
@@ -447,6 +448,7 @@ impl PageWords for En {
             TrackKind::Written => "written",
             TrackKind::Waiting => "waiting",
             TrackKind::ReplicationLag => "behind",
+            TrackKind::Visible => "visible",
         };
         word.to_owned()
     }

@@ -427,6 +427,7 @@ impl PageWords for Ru {
             ChartKind::Disk => "Диск",
             ChartKind::Waits => "Чего ждут активные сеансы",
             ChartKind::ReplicationLag => "Отставание реплик",
+            ChartKind::Freshness => "Через сколько подтверждённое видно на репликах",
             ChartKind::SendLag => "Опоздание отправки у генератора",
         }
     }
@@ -467,6 +468,7 @@ impl PageWords for Ru {
             TrackKind::Written => "запись",
             TrackKind::Waiting => "ожидание",
             TrackKind::ReplicationLag => "отставание",
+            TrackKind::Visible => "видно",
         };
         word.to_owned()
     }

@@ -24,7 +24,9 @@ type Told = Vec<(String, String)>;
 
 /// Everything, each sentence under its name. Unlike other sentences these may end with a stop.
 pub(super) fn said(lang: &dyn Lang) -> Told {
-    let others = [comparisons(lang), live(lang), sought::sought(lang), outlived::outlived(lang)].concat();
+    let others =
+        [comparisons(lang), live(lang), sought::sought(lang), outlived::outlived(lang), reads::reads(lang)]
+            .concat();
     [words(lang), page(lang), loads(lang), answers(lang), others].concat()
 }
 
@@ -52,7 +54,7 @@ fn words(lang: &dyn Lang) -> Told {
         tell(format!("{it:?}"), lang.live_heading(it));
     }
     for it in every!(ChartKind: Rate, Response, ResponseByOperation, Failures, InFlight, Pooler, Connections, Processors,
-        Disk, Waits, ReplicationLag, SendLag)
+        Disk, Waits, ReplicationLag, Freshness, SendLag)
     {
         tell(format!("{it:?}"), lang.chart(it));
     }
@@ -135,12 +137,13 @@ fn page(lang: &dyn Lang) -> Told {
         TrackKind::Written,
         TrackKind::Waiting,
         TrackKind::ReplicationLag,
+        TrackKind::Visible,
         TrackKind::Quantile(0.999),
         TrackKind::SendLag(0.99),
     ];
     covers!(tracks, TrackKind: Offered, Delivered, Quantile, Max, Failed, Unknown, Refused, Dropped, InFlight, Waited,
         ClientsActive, ClientsWaiting, ServersActive, ServersIdle, Queue, Sessions, Limit, Processors, Host, Read, Written,
-        Waiting, ReplicationLag, SendLag);
+        Waiting, ReplicationLag, Visible, SendLag);
     for it in tracks {
         tell("track", lang.track(it));
     }

@@ -347,6 +347,7 @@ pub fn account() -> Account {
         endured: Vec::new(),
         plateau: None,
         survivals: Vec::new(),
+        freshness: Vec::new(),
         advice: Vec::new(),
         stand: Stand {
             machine: vec![

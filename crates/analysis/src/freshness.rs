@@ -1,0 +1,127 @@
+//! How old is what is read on a cell's replicas?
+//!
+//! Reads that follow each other are alike: where a replica falls behind for ten seconds, fifty of them are old at once, which is
+//! one event and not fifty. Each old or fresh read is therefore taken for a step of a two-state Markov chain, whose mean has the
+//! variance of n (1 − ρ) / (1 + ρ) independent reads; ρ follows from how often old and fresh ones have changed (Bayley and
+//! Hammersley, "The 'Effective' Number of Independent Observations in an Autocorrelated Time Series", 1946). With so many the
+//! interval is Wilson's (1927), which says something also where nothing was old.
+
+#[cfg(test)]
+mod tests;
+
+use model::Nanos;
+use model::freshness::{Freshness, OfReplica, OldShare, Reads, Staleness, Visible};
+use model::plan::{Experiment, Kind, Manager, Setup};
+use std::collections::BTreeMap;
+
+/// Two-sided, 95 % of a normal distribution.
+const Z: f64 = 1.959_964;
+/// Reads that lie beyond a quantile that is told.
+const BEYOND: usize = 10;
+
+/// Of every cell that is no control and has replicas that were asked, in the order of cells. `trials`: cells with what was seen in
+/// their trials.
+pub fn all(experiment: &Experiment, trials: &[(usize, &Freshness)]) -> Vec<Staleness> {
+    let cells = experiment.cells.iter().enumerate().filter(|(_, it)| it.control_of.is_none());
+    let staleness = |(cell, it): (usize, &model::plan::Cell)| {
+        let its: Vec<&Freshness> = trials.iter().filter(|it| it.0 == cell).map(|it| it.1).collect();
+        of(cell, promises_to_apply(&it.setup), &its)
+    };
+    cells.filter_map(staleness).collect()
+}
+
+/// Of one cell. `None` where no number was acknowledged.
+fn of(cell: usize, promised: bool, trials: &[&Freshness]) -> Option<Staleness> {
+    let trials: Vec<&Freshness> = trials.iter().filter(|it| it.acknowledged > 0).copied().collect();
+    let bound = trials.first()?.bound;
+    let mut replicas: BTreeMap<&str, (Reads, u64, Vec<u64>)> = BTreeMap::new();
+    for it in trials.iter().flat_map(|it| &it.replicas) {
+        let (own, unanswered, visible_us) = replicas.entry(&it.node).or_default();
+        *own = sum(*own, it.own);
+        *unanswered += it.unanswered;
+        visible_us.extend(&it.visible_us);
+    }
+    let replica = |(node, (own, unanswered, mut visible_us)): (&str, (Reads, u64, Vec<u64>))| {
+        visible_us.sort_unstable();
+        let quantile = |it| visible(&visible_us, own.all, it);
+        OfReplica {
+            node: node.to_owned(),
+            stale: share(own),
+            unanswered,
+            p50: quantile(0.5),
+            p90: quantile(0.9),
+            p99: quantile(0.99),
+            unseen: own.all.saturating_sub(visible_us.len() as u64),
+        }
+    };
+    let in_turn = trials.iter().filter_map(|it| it.in_turn).fold(Reads::default(), sum);
+    Some(Staleness {
+        cell,
+        trials: trials.len() as u32,
+        bound,
+        acknowledged: trials.iter().map(|it| it.acknowledged).sum(),
+        promised,
+        replicas: replicas.into_iter().map(replica).collect(),
+        in_turn: share(in_turn),
+    })
+}
+
+/// Whether a commit waits until every replica shows it: `remote_apply`, and it waits for all of them. Patroni may wait for
+/// fewer where one is gone.
+fn promises_to_apply(setup: &Setup) -> bool {
+    let Some(replication) = &setup.stack.replication else { return false };
+    let settings = setup.stack.nodes.last().and_then(|it| match &it.kind {
+        Kind::Postgres(it) => Some(&it.settings),
+        _ => None,
+    });
+    // The last of several lines counts.
+    let mut lines = settings.into_iter().flatten().rev();
+    let commit = lines.find(|it| it.0.eq_ignore_ascii_case("synchronous_commit"));
+    commit.is_some_and(|it| it.1.trim_matches('\'').eq_ignore_ascii_case("remote_apply"))
+        && replication.sync.count() >= replication.replicas
+        && matches!(replication.manager, Manager::Ours(_))
+}
+
+fn sum(a: Reads, b: Reads) -> Reads {
+    Reads { all: a.all + b.all, old: a.old + b.old, changes: a.changes + b.changes }
+}
+
+/// `None` without reads.
+fn share(reads: Reads) -> Option<OldShare> {
+    let Reads { all, old, .. } = reads;
+    (all > 0).then(|| OldShare { old, all, interval: wilson(old as f64 / all as f64, effective(reads)) })
+}
+
+/// So many independent reads would say as much; at least 1.
+fn effective(Reads { all, old, changes }: Reads) -> f64 {
+    let (all, old, changes) = (all as f64, old as f64, changes as f64);
+    let fresh = all - old;
+    if old == 0.0 || fresh == 0.0 {
+        return all;
+    }
+    // Half of the changes leave each state: 1 − P(old → fresh) − P(fresh → old).
+    let correlation = (1.0 - changes / 2.0 * (1.0 / old + 1.0 / fresh)).max(0.0);
+    (all * (1.0 - correlation) / (1.0 + correlation)).max(1.0)
+}
+
+/// Where a probability lies of which `share` of `n` were seen.
+fn wilson(share: f64, n: f64) -> (f64, f64) {
+    let square = Z * Z / n;
+    let middle = share + square / 2.0;
+    let half = (square * (share * (1.0 - share) + square / 4.0)).sqrt();
+    let end = |it: f64| (it / (1.0 + square)).clamp(0.0, 1.0);
+    // What was not seen, or nothing else, is an end of its own: not one that rounding has moved.
+    let low = if share == 0.0 { 0.0 } else { end(middle - half) };
+    let high = if share == 1.0 { 1.0 } else { end(middle + half) };
+    (low, high)
+}
+
+/// A quantile of the time until a number was shown. `seen_us`: of those that were, ascending; `all`: how many there are, of
+/// which the others come after these.
+fn visible(seen_us: &[u64], all: u64, quantile: f64) -> Option<Visible> {
+    let rank = ((quantile * all as f64).ceil() as usize).max(1);
+    if (all as usize).saturating_sub(rank) < BEYOND {
+        return None;
+    }
+    Some(seen_us.get(rank - 1).map_or(Visible::Later, |it| Visible::Within(Nanos::from_micros(*it))))
+}

@@ -1,0 +1,48 @@
+//! Is what an experiment's replicas show seen to be as old as it is?
+
+use super::stand::{Bench, Ended, PGDYNO};
+use serde_json::Value;
+use std::process::Command;
+
+/// Each replica applies what it receives 300 ms later.
+const DELAYED: &str = "
+stack:
+  postgres: { max_connections: 40, settings: { shared_buffers: 32MB, recovery_min_apply_delay: 300ms } }
+  replicas: { count: 2 }
+operations: { read: { sql: SELECT 1, to: replica } }
+load: { model: closed, clients: 2, think: 10ms, duration: 6s }
+";
+
+#[test]
+fn replicas_that_apply_late_are_stale_for_as_long() {
+    let bench = Bench::new("reads", DELAYED);
+    let ended = bench.run(&["--json"]);
+    let document = ended.expect(0).document();
+    let [cell] = document["freshness"].as_array().map_or(&[][..], Vec::as_slice) else {
+        panic!("one cell: {document:#}")
+    };
+    assert_eq!(
+        (&cell["promised"], cell["acknowledged"].as_u64() > Some(20)),
+        (&false.into(), true),
+        "{cell:#}"
+    );
+    let replicas = cell["replicas"].as_array().expect("a list");
+    let names: Vec<&Value> = replicas.iter().map(|it| &it["node"]).collect();
+    assert_eq!(names, ["postgres-2", "postgres-3"], "the primary is none: {cell:#}");
+    for it in replicas {
+        let (old, all) = (it["stale"]["old"].as_u64(), it["stale"]["all"].as_u64());
+        assert!(old == all && all >= Some(20), "every read is stale: {it:#}");
+        let median = it["p50"]["within"].as_u64().map_or(0, |it| it / 1_000_000);
+        assert!((290..1000).contains(&median), "{median} ms: {it:#}");
+        assert_eq!(it["unseen"], 0, "all was waited for: {it:#}");
+    }
+    // Both show the same, later.
+    assert!(cell["in_turn"]["all"].as_u64() >= Some(40), "{cell:#}");
+
+    // The same a year later.
+    let mut show = Command::new(PGDYNO);
+    let shown =
+        Ended::of(show.args(["runs", "show", "reads"]).current_dir(&bench.folder).env("LC_ALL", "C.UTF-8"));
+    assert!(shown.out.contains("A session that read the replicas in turn"), "{shown:?}");
+    bench.clears();
+}

@@ -1,0 +1,47 @@
+//! What is said of reads on replicas.
+
+use super::*;
+use crate::lang::freshness::Fresh;
+use model::freshness::{OfReplica, OldShare, Staleness};
+
+pub(super) fn reads(lang: &dyn Lang) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
+    for it in every!(Fresh: Reads, Cell, Replica, Asked, Stale, Unanswered) {
+        tell(format!("{it:?}"), lang.freshness(it));
+    }
+    let bound = Nanos::from_secs(5);
+    tell("visible".to_owned(), &lang.visible("№"));
+    tell("unseen".to_owned(), &lang.unseen(bound));
+    for kept in [true, false] {
+        tell("applied".to_owned(), &lang.applied(kept));
+    }
+    for all in [1, 2, 21, 12_345] {
+        for old in [0, 1, all] {
+            let share = OldShare { old, all, interval: (0.001, 0.987) };
+            tell("in turn".to_owned(), &lang.in_turn(&share));
+            for count in [0, 1, 2, 5] {
+                let replica = OfReplica {
+                    node: NODE.to_owned(),
+                    stale: Some(share),
+                    unanswered: 0,
+                    p50: None,
+                    p90: None,
+                    p99: None,
+                    unseen: 0,
+                };
+                let it = Staleness {
+                    cell: 0,
+                    trials: 1,
+                    bound,
+                    acknowledged: all,
+                    promised: false,
+                    replicas: vec![replica; count],
+                    in_turn: None,
+                };
+                tell("own".to_owned(), &lang.own_writes(&it, if count == 1 { "№" } else { "" }));
+            }
+        }
+    }
+    all
+}

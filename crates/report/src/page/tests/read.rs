@@ -1,0 +1,109 @@
+//! A run whose replicas lag.
+
+use super::invent::HOSTILE;
+use super::*;
+use crate::plot::Characters;
+use model::Nanos;
+use model::freshness::{OfReplica, OldShare, Staleness, Visible};
+
+fn share(old: u64, all: u64, interval: (f64, f64)) -> Option<OldShare> {
+    Some(OldShare { old, all, interval })
+}
+
+fn within(ms: u64) -> Option<Visible> {
+    Some(Visible::Within(Nanos::from_millis(ms)))
+}
+
+/// One replica is prompt, one is late, and the old primary answers nothing.
+fn lagging() -> Staleness {
+    let replica = |node: &str, stale, [p50, p90]: [_; 2], unseen, unanswered| OfReplica {
+        node: node.to_owned(),
+        stale,
+        unanswered,
+        p50,
+        p90,
+        p99: None,
+        unseen,
+    };
+    Staleness {
+        cell: 0,
+        trials: 3,
+        bound: Nanos::from_secs(5),
+        acknowledged: 300,
+        promised: false,
+        replicas: vec![
+            replica("postgres", None, [None, None], 0, 71),
+            replica("postgres-2", share(2, 300, (0.001_8, 0.024)), [within(1), within(2)], 0, 0),
+            replica("postgres-3", share(220, 296, (0.61, 0.84)), [within(410), Some(Visible::Later)], 31, 4),
+        ],
+        in_turn: share(101, 590, (0.101, 0.274)),
+    }
+}
+
+/// All replicas have everything, as was promised.
+fn fresh() -> Staleness {
+    let mut it = Staleness { cell: 1, promised: true, in_turn: share(0, 598, (0.0, 0.006_4)), ..lagging() };
+    it.replicas.remove(0);
+    for it in &mut it.replicas {
+        (it.stale, it.unseen, it.unanswered) = (share(0, 300, (0.0, 0.012_6)), 0, 0);
+        (it.p50, it.p90) = (within(1), within(2));
+    }
+    it
+}
+
+fn read(freshness: &[Staleness]) -> Account {
+    let mut it = account();
+    it.freshness = freshness.to_vec();
+    it
+}
+
+#[test]
+fn the_section_in_both_languages() {
+    for lang in lang::ALL {
+        let mut page = page(&read(&[lagging(), fresh()]), lang);
+        page.sections.retain(|it| it.id == "freshness");
+        assert_eq!(page.sections.len(), 1);
+        golden(&format!("read.{}.md", lang.code()), &markdown(&page));
+    }
+    assert!(page(&account(), &En).sections.iter().all(|it| it.id != "freshness"));
+}
+
+#[test]
+fn a_terminal_is_told_the_same() {
+    let style = Style { width: 100, characters: Characters::Utf8, colour: false };
+    for lang in lang::ALL {
+        let it = read(&[lagging()]);
+        golden(&format!("read.{}.txt", lang.code()), &crate::searched::text(&it, style, lang));
+    }
+}
+
+#[test]
+fn what_was_promised_is_kept_or_broken() {
+    let check = |it: Staleness, expected: Option<(&str, Tone)>| {
+        let page = page(&read(&[it]), &En);
+        let section = page.sections.iter().find(|it| it.id == "freshness").expect("it is there");
+        let said = section.blocks.iter().find_map(|it| match it {
+            Block::Text(it) if it.text.contains("remote_apply") => Some(it.clone()),
+            _ => None,
+        });
+        let said = said.as_ref().map(|it| (it.text.rsplit(", ").next().expect("a part"), it.tone));
+        assert_eq!(said, expected);
+    };
+    check(fresh(), Some(("and none was.", Tone::Good)));
+    check(Staleness { promised: true, ..lagging() }, Some(("and yet some were.", Tone::Bad)));
+    check(lagging(), None);
+    // Nobody answered: nothing was kept.
+    let mut silent = fresh();
+    silent.replicas.iter_mut().for_each(|it| it.stale = None);
+    check(silent, None);
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let mut it = read(&[lagging(), fresh()]);
+    it.freshness[0].replicas[1].node = HOSTILE.to_owned();
+    for lang in lang::ALL {
+        let text = markdown(&page(&it, lang));
+        assert!(!text.contains("<img") && !text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
+    }
+}
