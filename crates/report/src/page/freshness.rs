@@ -3,6 +3,7 @@
 use super::case::Case;
 use super::maximum::upper;
 use super::results::{Figure, filled};
+use super::survival::several;
 use super::{Block, Column, Line, Table, Tone};
 use crate::lang::Lang;
 use crate::lang::freshness::{Fresh, share};
@@ -12,7 +13,7 @@ use model::freshness::{OfReplica, OldShare, Staleness, Visible};
 /// A row for each replica of each cell, then what that means, cell by cell.
 pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = figures(case).map(Block::Table).into_iter().collect();
-    let several = case.account.freshness.len() > 1;
+    let several = several(case);
     for it in &case.account.freshness {
         let lang = case.lang;
         let name = if several { case.name(it.cell) } else { "" };
@@ -63,7 +64,7 @@ fn figures(case: &Case<'_>) -> Option<Table> {
     ];
     let replica = Column { heading: word(Fresh::Replica), ..Column::default() };
     let mut table = filled((replica, |it: &Shown<'_>| it.1.node.clone()), all, &rows);
-    if case.account.freshness.len() > 1 {
+    if several(case) {
         table.columns.insert(0, Column { heading: word(Fresh::Cell), ..Column::default() });
         for (row, it) in table.rows.iter_mut().zip(&rows) {
             row.cells.insert(0, case.name(it.0.cell).to_owned());

@@ -116,7 +116,7 @@ fn tone(it: &Survival) -> Tone {
 }
 
 /// Whether there are several cells beside controls.
-fn several(case: &Case<'_>) -> bool {
+pub(super) fn several(case: &Case<'_>) -> bool {
     case.account.experiment.cells.iter().filter(|it| it.control_of.is_none()).count() > 1
 }
 

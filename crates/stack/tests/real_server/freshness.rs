@@ -47,8 +47,8 @@ fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
     assert!(seen.acknowledged >= 10 && late.own.all >= 5, "{seen:?}");
     assert_eq!(late.own.old, late.own.all, "every read is stale: {late:?}");
     assert_eq!(late.visible_us.len() as u64, late.own.all, "what was waited for came: {late:?}");
-    // The delay counts from the primary's commit, which its client is told a moment later.
-    assert!(late.visible_us[0] > 380_000, "{late:?}");
+    // The delay counts from the primary's commit, which its client is told when it is on the disk.
+    assert!(late.visible_us[0] > 300_000, "{late:?}");
     assert!(late.visible_us[late.visible_us.len() / 2] < 800_000, "{late:?}");
     // The other one shows what it has, and whoever reads both sees the older after the newer.
     let prompt = of(&seen, "postgres-2");
@@ -64,7 +64,7 @@ fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
         })
         .collect();
     assert!(samples.iter().all(|it| it.series == SERIES), "{samples:?}");
-    assert!(samples.iter().any(|it| it.node == "postgres-3" && it.value > 0.38), "{samples:?}");
+    assert!(samples.iter().any(|it| it.node == "postgres-3" && it.value > 0.3), "{samples:?}");
     // Nothing of it is left, on no server.
     let left = "select count(*) from pg_namespace where nspname like 'pgdyno%'";
     for server in stand.chain.direct() {

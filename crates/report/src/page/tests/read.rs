@@ -72,9 +72,20 @@ fn the_section_in_both_languages() {
 fn a_terminal_is_told_the_same() {
     let style = Style { width: 100, characters: Characters::Utf8, colour: false };
     for lang in lang::ALL {
-        let it = read(&[lagging()]);
+        let mut it = read(&[lagging()]);
+        it.experiment.cells.truncate(1);
         golden(&format!("read.{}.txt", lang.code()), &crate::searched::text(&it, style, lang));
     }
+}
+
+/// Where some cells have no replicas, whose these are is told.
+#[test]
+fn one_cell_of_several_is_named() {
+    let page = page(&read(&[fresh()]), &En);
+    let section = page.sections.iter().find(|it| it.id == "freshness").expect("it is there");
+    let [Block::Table(table), Block::Text(own), ..] = &section.blocks[..] else { panic!("{section:?}") };
+    assert!(table.rows.iter().all(|it| it.cells[0] == "pooled"), "{table:?}");
+    assert!(own.text.starts_with("pooled: read at once"), "{own:?}");
 }
 
 #[test]
