@@ -9,6 +9,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What is not acknowledged by then is not waited for: another server may take writes.
 const LONG: Duration = Duration::from_secs(2);
+/// Until the next look for a primary: those who have to find one need the processors more.
+const AGAIN: Duration = Duration::from_millis(500);
 /// A server that has not let us in by then is passed over: others may take writes.
 const ASIDE: Duration = Duration::from_millis(500);
 
@@ -32,11 +34,12 @@ impl Writer {
     pub fn run(mut self, begun: &dyn Fn() -> bool, rests: &Receiver<()>) -> u64 {
         let (mut written, mut due) = (0, Instant::now());
         for round in 1_u32.. {
-            if self.is_ready() && begun() {
+            let ready = self.is_ready();
+            if ready && begun() {
                 written += u64::from(self.write());
             }
             // What was late is not made up for.
-            due = (due + interval(round)).max(Instant::now());
+            due = (due + if ready { interval(round) } else { AGAIN }).max(Instant::now());
             match rests.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
@@ -49,7 +52,7 @@ impl Writer {
     pub fn clear(self) {
         if let Some((_, mut session)) = self.primary() {
             let _ = session.patience(Some(PATIENCE));
-            // What is not there any more was in a database that is not there any more.
+            // What cannot be dropped goes with its database, or is used again.
             let _ = session.query(&format!("drop schema if exists {SCHEMA} cascade"));
         }
     }
