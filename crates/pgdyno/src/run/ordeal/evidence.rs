@@ -149,7 +149,7 @@ impl Reader {
             end: all.end(),
             promised: promised(watched),
             samples: watched.samples(),
-            faults: faults(acted, begun),
+            faults: faults(acted, watched, begun),
             promotions: acted.promotions.iter().map(|(at, it)| promotion(begun + *at, it, watched)).collect(),
             readings: self.readings,
             control: None,
@@ -195,21 +195,31 @@ fn promised(watched: &Watched) -> Vec<Promised> {
 }
 
 /// What was done, by the ledger's clock.
-fn faults(acted: &Acted, begun: Nanos) -> Vec<Fault> {
+fn faults(acted: &Acted, watched: &Watched, begun: Nanos) -> Vec<Fault> {
     let all = &acted.ordeal.inflicted;
     let fault = |(number, it): (usize, &Inflicted)| {
         let next = all.get(number + 1).map_or(Nanos::MAX, |it| it.at);
         let followed =
             acted.ordeal.promoted.iter().any(|promoted| it.at <= promoted.at && promoted.at < next);
-        let must =
-            matches!(it.deed, Deed::Kill { whom: Whom::Primary, part: Part::Node } | Deed::Switchover { .. });
-        Fault { at: begun + it.at, fails_over: must || followed }
+        let at = begun + it.at;
+        let must = match &it.deed {
+            Deed::Kill { whom: Whom::Primary, part: Part::Node } | Deed::Switchover { .. } => true,
+            Deed::Kill { whom: Whom::Node(name), part: Part::Node } => was_primary(name, at, watched),
+            _ => false,
+        };
+        Fault { at, fails_over: must || followed }
     };
     // What is withheld shows at the next fault.
     let tells =
         |it: &&(usize, &Inflicted)| !it.1.nodes.is_empty() && !matches!(it.1.deed, Deed::Withhold { .. });
     let done = all.iter().enumerate().filter(|it| tells(&it));
     done.map(fault).collect()
+}
+
+/// Whether the node was, of those seen to take writes by then, the one with the newest history.
+fn was_primary(node: &str, at: Nanos, watched: &Watched) -> bool {
+    let took_writes = watched.spells.iter().filter(|it| !it.in_recovery && it.from <= at);
+    took_writes.max_by_key(|it| (it.server.timeline, it.from)).is_some_and(|it| it.node == node)
 }
 
 /// What was decided, and from what: what the failed primary had asked for, and who confirmed to it, is as it was seen last.
@@ -234,7 +244,9 @@ fn promotion(at: Nanos, it: &chain::Promotion, watched: &Watched) -> Promotion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::durability::Server;
     use model::ordeal::{Ordeal, Promoted};
+    use stack::roles::Spell;
 
     #[test]
     fn faults_that_another_server_follows() {
@@ -247,6 +259,7 @@ mod tests {
         };
         let pause = || Deed::Pause { whom: Whom::Primary, lasting: s(5) };
         let kill = |whom| Deed::Kill { whom, part: Part::Node };
+        let named = |name: &str| kill(Whom::Node(name.to_owned()));
         let promoted = |at| Promoted {
             from: "a".to_owned(),
             to: "b".to_owned(),
@@ -262,11 +275,31 @@ mod tests {
             inflicted(20, pause(), &["b"]),
             inflicted(30, kill(Whom::Replica), &["c"]),
             inflicted(40, kill(Whom::Primary), &[]), // could not be done
+            inflicted(50, named("b"), &["b"]),
+            inflicted(60, named("a"), &["a"]), // the primary of old
+            inflicted(70, Deed::Kill { whom: Whom::Node("b".to_owned()), part: Part::Postmaster }, &["b"]),
         ];
+        let spell = |node: &str, timeline, in_recovery, from: u64, to: u64| Spell {
+            node: node.to_owned(),
+            server: Server { system: 1, address: node.to_owned(), started_us: 0, timeline },
+            in_recovery,
+            from: s(100 + from),
+            to: s(100 + to),
+        };
+        let spells = vec![
+            spell("a", 1, false, 0, 11),
+            spell("b", 1, true, 0, 12),
+            spell("b", 2, false, 12, 49),
+            spell("a", 2, true, 15, 80),
+            spell("c", 3, false, 51, 80), // after it was killed
+        ];
+        let watched = Watched { spells, ..Watched::default() };
         let ordeal = Ordeal { inflicted: all, promoted: vec![promoted(12)], ..Ordeal::default() };
         let acted = Acted { ordeal, promotions: Vec::new(), gone: Vec::new() };
         let told: Vec<(u64, bool)> =
-            faults(&acted, s(100)).iter().map(|it| (it.at.0 / s(1).0, it.fails_over)).collect();
-        assert_eq!(told, [(102, true), (110, true), (120, false), (130, false)]);
+            faults(&acted, &watched, s(100)).iter().map(|it| (it.at.0 / s(1).0, it.fails_over)).collect();
+        let expected =
+            [(102, true), (110, true), (120, false), (130, false), (150, true), (160, false), (170, false)];
+        assert_eq!(told, expected);
     }
 }
