@@ -89,10 +89,12 @@ function row(it: Drawing, placed: Placed[], followers: Followers | undefined, wi
     parts.push(...over(words, x + (FAN - 20) / 2, middle));
     const all = [...followers.placed, followers.manager];
     const widest = Math.max(...all.map((one) => one.width));
+    const trunk = x + FAN - 20;
+    parts.push(svg("path", { class: "arrow", d: `M${x + 5} ${middle}H${trunk}` }));
     let y = middle - stacked / 2;
     for (const one of followers.placed) {
         const to = y + one.height / 2;
-        parts.push(elbow(`M${x + 5} ${middle}H${x + FAN - 20}V${to}H${x + FAN - 5}`, x + FAN - 5, to));
+        parts.push(elbow(`M${trunk} ${middle}V${to}H${x + FAN - 5}`, x + FAN - 5, to));
         parts.push(node(one, x + FAN, y, widest, one.height, numbers));
         y += one.height + BETWEEN;
     }
@@ -115,7 +117,7 @@ function column(it: Drawing, placed: Placed[], followers: Followers | undefined,
         y += gap;
     });
     if (!followers) return frame(it, width, y + 1, parts);
-    const from = y + 5;
+    let from = y + 5;
     const words = pen.wrap(followers.way, width - 40, pen.small);
     const gap = words.length * 15 + 14;
     parts.push(...along(words, INDENT, y + gap / 2));
@@ -123,6 +125,7 @@ function column(it: Drawing, placed: Placed[], followers: Followers | undefined,
     for (const one of followers.placed) {
         const to = y + one.height / 2;
         parts.push(elbow(`M${INDENT / 2} ${from}V${to}H${INDENT - 4}`, INDENT - 4, to));
+        from = to;
         parts.push(node(one, 1 + INDENT, y, one.width, one.height, numbers));
         y += one.height + BETWEEN;
     }
