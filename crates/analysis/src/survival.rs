@@ -72,7 +72,7 @@ pub fn of(cell: usize, trials: &[&Ordeal], control: Option<(usize, &[&Ordeal])>)
         outage: times(&|it| longest_outage(it).into_iter().collect()),
         promoted: times(&|it| since_fault(it, |promoted| Some(promoted.at))),
         healthy: times(&|it| since_fault(it, |promoted| promoted.healthy)),
-        rejoined: times(&|it| it.rejoined.iter().map(|it| it.took).collect()),
+        rejoined: times(&rejoining),
         control,
     })
 }
@@ -116,6 +116,12 @@ fn failovers(it: &Ordeal) -> u32 {
 
 fn longest_outage(it: &Ordeal) -> Option<Nanos> {
     it.verdict.iter().flat_map(|it| &it.outages).map(|it: &Outage| it.to - it.from).max()
+}
+
+/// How long old primaries took; replicas that had strayed rejoin too, and are another matter.
+fn rejoining(it: &Ordeal) -> Vec<Nanos> {
+    let was_primary = |name: &str| it.promoted.iter().any(|it| it.from == name);
+    it.rejoined.iter().filter(|it| was_primary(&it.node)).map(|it| it.took).collect()
 }
 
 /// How long after its fault each new primary came to something.

@@ -296,7 +296,9 @@ impl Chain {
         })?;
         self.replicas.as_mut().expect("it is managed").primary = to;
         let to = self.server_mut(to).plan.name.clone();
-        Ok(Promotion { from: from_name, to, seen: before, safe: false, took: began.elapsed(), timeline })
+        // Those it rewinds itself.
+        let (safe, strayed) = (false, Vec::new());
+        Ok(Promotion { from: from_name, to, seen: before, safe, strayed, took: began.elapsed(), timeline })
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Promotion {
     /// Whether nothing that was confirmed can be missing: see [`Chosen::safe`]. False where Patroni decided, for it tells
     /// nothing of the kind.
     pub safe: bool,
+    /// Replicas that received what the new primary did not: they cannot follow it before they have rejoined.
+    pub strayed: Vec<String>,
     /// Until the new primary took writes, from when it was begun.
     pub took: Duration,
     /// The new primary's.
@@ -103,13 +105,14 @@ impl Chain {
         Ok(promotion)
     }
 
-    /// Starts a server that was the primary as a replica of the new one. What it has that the new one lacks is lost by it.
+    /// Starts a server that was the primary, or strayed from it, as a replica of the new one. What it has that the new one
+    /// lacks is lost by it.
     pub fn rejoin(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<Rejoined, Failure> {
         let began = Instant::now();
         let primary = self.primary_index();
         let at = self.servers().iter().position(|it| it.plan.name == name).filter(|it| *it != primary);
         let at =
-            at.ok_or_else(|| failed(name, "rejoin", &"no server with this name has been the primary"))?;
+            at.ok_or_else(|| failed(name, "rejoin", &"no other server than the primary has this name"))?;
         self.postgres_at(at).stop(supervisor)?;
         if self.is_managed() {
             return self.rejoin_by_patroni(supervisor, at, began);
@@ -174,7 +177,8 @@ impl Chain {
         for at in (0..seen.len()).filter(|it| *it != from) {
             self.point(supervisor, at)?;
         }
-        Ok(Promotion { from: from_name, to: name, seen, safe: chosen.safe, took, timeline })
+        let strayed = strayed(&seen, to, from);
+        Ok(Promotion { from: from_name, to: name, seen, safe: chosen.safe, strayed, took, timeline })
     }
 
     /// Starts a server that has stopped as a replica of the primary, and waits until it follows.
@@ -227,4 +231,12 @@ impl Chain {
             None => Err(failed("postgres", "be followed by another primary", &"it has no replicas")),
         }
     }
+}
+
+/// Replicas that have more of the old history than the new primary took into its own.
+fn strayed(seen: &[Seen], to: usize, from: usize) -> Vec<String> {
+    let end = |it: &Seen| it.state.map(|it| it.flushed.max(it.replayed));
+    let fork = end(&seen[to]);
+    let others = seen.iter().enumerate().filter(|(at, _)| ![to, from].contains(at));
+    others.filter(|(_, it)| fork.is_some() && end(it) > fork).map(|(_, it)| it.name.clone()).collect()
 }

@@ -121,6 +121,16 @@ fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
     assert_eq!((promotion.to.as_str(), promotion.safe), ("postgres-3", false), "{promotion:?}");
     let entry = stand.chain.primary().unwrap().entrance.clone();
     assert_eq!(ask(&entry, "select count(*) from t"), "0", "what was acknowledged is lost");
+    // What we set would be copied with the rest.
+    ask(&admin, "alter system reset primary_conninfo");
+    // Nothing is confirmed before the one that has the row still has given it up.
+    assert_eq!(promotion.strayed, ["postgres-2"]);
+    let rejoined =
+        stand.chain.rejoin(&mut stand.supervisor, "postgres-2").unwrap_or_else(|it| panic!("{it}"));
+    println!("{rejoined:?}");
+    assert_eq!(ask(&entry, "insert into t values (2) returning a"), "2");
+    let strayed = stand.admin("postgres-2");
+    comes_to(&mut stand, &strayed, "select string_agg(a::text, ' ') from t", "2");
 }
 
 #[test]

@@ -41,6 +41,8 @@ pub struct Actor<'a> {
     leaderless: Option<(Instant, bool)>,
     /// Old primaries that have not come back.
     gone: Vec<String>,
+    /// Replicas that cannot follow the new primary as they are.
+    strayed: Vec<String>,
     ordeal: Ordeal,
     /// What servers said of themselves before each promotion.
     promotions: Vec<(Nanos, Promotion)>,
@@ -60,7 +62,7 @@ pub struct Acted {
     pub ordeal: Ordeal,
     /// With when each was seen, since the window began.
     pub promotions: Vec<(Nanos, Promotion)>,
-    /// Old primaries that have not come back.
+    /// Old primaries that have not come back, and replicas that strayed.
     pub gone: Vec<String>,
 }
 
@@ -79,7 +81,8 @@ impl<'a> Actor<'a> {
             _ => Who::Nobody,
         };
         let agenda = Agenda::new(faults);
-        let (wounds, leaderless, gone) = (BTreeMap::new(), None, Vec::new());
+        let (wounds, leaderless) = (BTreeMap::new(), None);
+        let (gone, strayed) = (Vec::new(), Vec::new());
         let (ordeal, promotions) = (Ordeal::default(), Vec::new());
         Actor {
             chain,
@@ -92,6 +95,7 @@ impl<'a> Actor<'a> {
             promoter,
             leaderless,
             gone,
+            strayed,
             ordeal,
             promotions,
         }
@@ -120,8 +124,12 @@ impl<'a> Actor<'a> {
             }
         }
         self.find_primary();
+        // The new primary may need their confirmations.
+        let back = std::mem::take(&mut self.strayed);
+        self.come_back(back);
         if !self.agenda.is_over() && self.leaderless.is_none() {
-            self.come_back();
+            let back = std::mem::take(&mut self.gone);
+            self.come_back(back);
         }
     }
 
@@ -142,7 +150,8 @@ impl<'a> Actor<'a> {
         if !self.is_led_since(began) {
             self.trouble("no server became the primary".to_owned());
         }
-        Acted { ordeal: self.ordeal, promotions: self.promotions, gone: self.gone }
+        let gone = [self.strayed, self.gone].concat();
+        Acted { ordeal: self.ordeal, promotions: self.promotions, gone }
     }
 
     fn inflict(&mut self, number: usize) {
@@ -225,7 +234,9 @@ impl<'a> Actor<'a> {
 
     fn find_primary(&mut self) {
         match &self.promoter {
-            Who::Us(plan, monitor) if monitor.silent_for(self.since.now()) >= plan.patience => {
+            Who::Us(plan, monitor)
+                if monitor.silent_for(self.since.now()) >= monitor.patience(plan.patience) =>
+            {
                 // Who cannot be followed is asked again: that replicas do not answer may pass.
                 match self.chain.fail_over(self.supervisor) {
                     Ok(it) => self.promoted(it, false),
@@ -263,6 +274,7 @@ impl<'a> Actor<'a> {
         let safe = matches!(self.promoter, Who::Us(..)).then_some(it.safe);
         let (from, to, timeline) = (it.from.clone(), it.to.clone(), it.timeline);
         self.gone.retain(|gone| *gone != to);
+        self.strayed.extend(it.strayed.iter().cloned());
         if !follows {
             self.gone.push(from.clone());
         }
@@ -270,9 +282,8 @@ impl<'a> Actor<'a> {
         self.promotions.push((at, it));
     }
 
-    /// The old primary, while something is still to come that may need it.
-    fn come_back(&mut self) {
-        for node in std::mem::take(&mut self.gone) {
+    fn come_back(&mut self, nodes: Vec<String>) {
+        for node in nodes {
             match rejoin(self.chain, self.supervisor, &node, &self.since) {
                 Ok(it) => {
                     let how = if it.rewound { "rewound" } else { "copied" };

@@ -14,6 +14,8 @@ use std::time::Duration;
 const EVERY: Duration = Duration::from_millis(50);
 /// An answer that takes longer is none.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// Who has just become the primary may be out of reach for so long at least, as after a link that came back in between.
+const NEW: Nanos = Nanos::from_secs(5);
 
 /// Asks one server again and again, on a thread of its own.
 #[derive(Debug)]
@@ -28,13 +30,21 @@ struct Shared {
     whom: Mutex<(Target, u32)>,
     /// When the last question was asked that was answered.
     heard: AtomicU64,
+    /// The present one has never answered.
+    is_new: AtomicBool,
     stop: AtomicBool,
 }
 
 impl Monitor {
     pub fn start(whom: Target, since: Since) -> Monitor {
         let heard = AtomicU64::new(since.now().0);
-        let shared = Arc::new(Shared { whom: Mutex::new((whom, 0)), heard, stop: AtomicBool::new(false) });
+        let shared = Shared {
+            whom: Mutex::new((whom, 0)),
+            heard,
+            is_new: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+        };
+        let shared = Arc::new(shared);
         let asks = Arc::clone(&shared);
         let thread = thread::spawn(move || asks.ask(&since));
         Monitor { shared, thread: Some(thread) }
@@ -44,7 +54,13 @@ impl Monitor {
     pub fn turn_to(&self, whom: Target, now: Nanos) {
         let mut current = self.shared.whom.lock().expect("nobody panics with it");
         *current = (whom, current.1 + 1);
+        self.shared.is_new.store(true, Ordering::Release);
         self.shared.heard.store(now.0, Ordering::Release);
+    }
+
+    /// How long the present one may be silent, where one that has been heard may be silent for `known`.
+    pub fn patience(&self, known: Nanos) -> Nanos {
+        if self.shared.is_new.load(Ordering::Acquire) { known.max(NEW) } else { known }
     }
 
     /// For how long nothing was heard.
@@ -76,6 +92,7 @@ impl Shared {
                 && current.1 == turn
             {
                 self.heard.fetch_max(asked.0, Ordering::AcqRel);
+                self.is_new.store(false, Ordering::Release);
                 session = Some((it, turn));
             }
             drop(current);
