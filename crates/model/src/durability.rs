@@ -444,7 +444,8 @@ pub struct RecoveryPoint {
 pub struct Outage {
     /// Number of the fault.
     pub fault: usize,
-    /// The longest time between two acknowledgements that does not end before the fault, nor begin after the next.
+    /// The longest time between two acknowledgements, or from the last one to the last attempt, that does not end before the
+    /// fault, nor begin after the next.
     pub from: Nanos,
     pub to: Nanos,
 }

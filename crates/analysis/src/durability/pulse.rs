@@ -11,11 +11,19 @@ pub(super) struct Pulse {
     slots: BTreeMap<u64, (Nanos, Nanos)>,
     /// The slot that was met last: most come into the same as the one before.
     current: Option<(u64, (Nanos, Nanos))>,
+    /// When the last attempt ended, however.
+    tried: Nanos,
 }
 
 const SLOT: u64 = 10_000_000;
 
 impl Pulse {
+    /// An attempt ended; in whatever order they come.
+    pub fn tried(&mut self, at: Nanos) {
+        self.tried = self.tried.max(at);
+    }
+
+    /// It was acknowledged.
     pub fn beat(&mut self, at: Nanos) {
         let number = at.0 / SLOT;
         match &mut self.current {
@@ -42,11 +50,13 @@ impl Pulse {
     }
 
     /// For each fault the longest gap between it and the next: one that contains either belongs to the first it contains.
-    /// None where nothing was acknowledged before or after it.
+    /// One that did not end lasts until the last attempt. None where nothing was acknowledged before it.
     pub fn outages(&self, faults: &[Fault]) -> Vec<Outage> {
         let outage = |(number, fault): (usize, &Fault)| {
             let next = faults.get(number + 1).map_or(Nanos::MAX, |it| it.at);
+            let last = self.slots.values().next_back().map(|it| (it.1, self.tried));
             let gaps = self.slots.values().zip(self.slots.values().skip(1)).map(|(a, b)| (a.1, b.0));
+            let gaps = gaps.chain(last);
             let is_its = |&(a, b): &(Nanos, Nanos)| b > fault.at && a < next && (b <= next || a <= fault.at);
             let (from, to) = gaps.filter(is_its).max_by_key(|&(a, b)| b - a)?;
             Some(Outage { fault: number, from, to })

@@ -136,6 +136,7 @@ impl Survey {
             || attempt.number == 0
             || matches!(server, Some(None));
         self.contradictions += u64::from(contradicts);
+        self.pulse.tried(attempt.ended);
         if let Outcome::Acknowledged | Outcome::AcknowledgedLocally = attempt.outcome {
             self.pulse.beat(attempt.ended);
             if let Some(Some(it)) = server {

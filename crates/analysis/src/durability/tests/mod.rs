@@ -375,6 +375,8 @@ fn outages() {
     // One that contains both belongs to both; one that contains neither to the fault before it.
     check("0a X X @1 0a", &["0/0 0/1"], "Unknown; 1 failovers, outage 40 ms, outage 40 ms; fault unseen 0");
     check("0a X @1 0a 1f 1f 1f 0a", &["0/0 0/1 0/2"], "Kept; 1 failovers, outage 40 ms");
+    // One that did not end.
+    check("0a X @1 1a 1f 1f 1f", &["0/0 1/0"], "Kept; 1 failovers, outage 30 ms");
     // One that ends with the fault, or begins with the next, is not its.
     let at = |moments: &'static [u64]| {
         move |told: &mut Told| {
