@@ -4,6 +4,7 @@
 //! is no cause: what is nearest to the data comes first, and processors before pools, because a pooler or server that stands
 //! still holds its connections meanwhile.
 
+use crate::setting;
 use model::advice::{Advice, Advised};
 use model::explain::Candidate;
 use model::finding::{Bound, Circumstance, Finding};
@@ -95,9 +96,11 @@ pub fn cause(suspects: &[Suspect], proofs: &[Proof]) -> Cause {
     suspect.map_or(Cause::NotKnown, |suspect| Cause::Suspected { suspect })
 }
 
-/// Its elasticity; of a switch, the share that the maximum grew by, a doubling being as much as any amount can do.
+/// Its elasticity; of a switch, the share that the maximum grew by, a doubling being as much as any amount can do. A feed that
+/// flatters has it fall by as much.
 fn moved(it: &Proof) -> f64 {
-    let of_switch = || it.ratio.map(|it| (it.0 - 1.0).clamp(0.0, 1.0));
+    let of = |ratio: f64| if matches!(it.limit, Limit::Feed { .. }) { 1.0 / ratio } else { ratio };
+    let of_switch = || it.ratio.map(|it| (of(it.0) - 1.0).clamp(0.0, 1.0));
     it.elasticity.map(|it| it.0).or_else(of_switch).unwrap_or(0.0)
 }
 
@@ -171,7 +174,8 @@ impl Scene<'_> {
             }
             Finding::Circumstance { cell, it } if *cell == of => match it {
                 Circumstance::FeedFits { feed, .. } => {
-                    found(Nearness::OtherData, 1.0, Limit::Feed { feed: feed.clone() }, None)
+                    let nudge = self.feed(feed);
+                    found(Nearness::OtherData, 1.0, Limit::Feed { feed: feed.clone() }, nudge)
                 }
                 Circumstance::GeneratorLate { .. } => found(Nearness::Generator, 0.0, Limit::Generator, None),
                 _ => None,
@@ -259,6 +263,13 @@ impl Scene<'_> {
         let enough = copies(node) * mine * MORE + taken <= whole && !one_thread;
         let to = if enough { MORE } else { LESS } * mine;
         Some(Nudge { turn: Turn::Cpu { node: name.to_owned() }, amount: Some((mine, to)) })
+    }
+
+    /// Rows of the whole table, where it is known which.
+    fn feed(&self, name: &str) -> Option<Nudge> {
+        let of_name = self.setup.feeds.iter().find(|it| it.name == name)?;
+        let turn = Turn::FeedRows { feed: name.to_owned() };
+        setting::all_rows(of_name).map(|_| Nudge { turn, amount: None })
     }
 
     /// Twice as many, or half as many again where PostgreSQL has not so many slots.

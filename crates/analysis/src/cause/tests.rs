@@ -1,7 +1,7 @@
 use super::*;
 use crate::finding::fixture;
 use model::finding::ReadBack;
-use model::plan::{Entrance, Limits, LoadModel, PoolMode, Scale, Service};
+use model::plan::{Entrance, Feed, FeedOrder, FeedSource, Limits, LoadModel, PoolMode, Scale, Service};
 use model::search::Answer;
 use model::{Nanos, Spacing};
 
@@ -454,6 +454,25 @@ fn a_cause_is_what_turning_moved() {
         assert_eq!(cause(&suspects, &proofs), expected, "{proofs:?}");
     }
     assert_eq!(cause(&[], &[]), Cause::NotKnown);
+}
+
+#[test]
+fn a_feed_is_proved_by_rows_of_the_whole_table() {
+    let mut setup = setup("");
+    setup.feeds = vec![Feed {
+        name: "requests".into(),
+        source: FeedSource::Query("SELECT id FROM t LIMIT 9".into()),
+        columns: Some(vec!["id".into()]),
+        order: FeedOrder::Shuffled,
+        of: Some("t.id".into()),
+    }];
+    let known = suspects(&setup, 0, &[postgres(0.99), feed()], 2.0);
+    let [feed, cpu] = &known[..] else { panic!("{known:?}") };
+    let turn = Turn::FeedRows { feed: "requests".into() };
+    assert_eq!(feed.nudge, Some(Nudge { turn, amount: None }));
+    // It holds the maximum up: a third of it is as much as three times.
+    let proofs = [proof(cpu, 1.2, Some(0.6), Proven::Limits), proof(feed, 0.3, None, Proven::Limits)];
+    assert_eq!(cause(&known, &proofs), Cause::Proven { proof: 1 });
 }
 
 #[test]

@@ -216,6 +216,9 @@ impl SearchWords for En {
             Caused::Proven { limit, elasticity, ratio } => {
                 let proof = match (elasticity, ratio) {
                     (Some(it), _) => format!(" (elasticity {})", self.elasticity(&it)),
+                    (None, Some(it)) if matches!(limit, Limit::Feed { .. }) => {
+                        format!(" ({} times as much with rows of the whole table)", self.within(&it))
+                    }
                     (None, Some(it)) => format!(" ({} times as much without it)", self.within(&it)),
                     (None, None) => String::new(),
                 };

@@ -229,6 +229,9 @@ impl SearchWords for Ru {
             Caused::Proven { limit, elasticity, ratio } => {
                 let proof = match (elasticity, ratio) {
                     (Some(it), _) => format!(" (эластичность {})", self.elasticity(&it)),
+                    (None, Some(it)) if matches!(limit, Limit::Feed { .. }) => {
+                        format!(" (со строками всей таблицы отношение {})", self.within(&it))
+                    }
                     (None, Some(it)) => format!(" (без этого больше, отношение {})", self.within(&it)),
                     (None, None) => String::new(),
                 };

@@ -182,7 +182,7 @@ fn answer(scale: Scale, level: Option<f64>, broke: Option<Broke>, hindered: Opti
 fn answers(lang: &dyn Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
-    let limit = Limit::Host;
+    let (limit, feed) = (Limit::Host, Limit::Feed { feed: "j".to_owned() });
     for scale in every!(Scale: Rate, Clients) {
         let mut known = vec![answer(scale, Some(12_345.0), None, None), answer(scale, None, None, None)];
         known.extend(broken().into_iter().map(|it| answer(scale, Some(21.0), Some(it), None)));
@@ -195,6 +195,7 @@ fn answers(lang: &dyn Lang) -> Told {
                 Caused::Proven { limit: &limit, elasticity, ratio },
                 Caused::Proven { limit: &limit, elasticity: None, ratio },
                 Caused::Proven { limit: &limit, elasticity: None, ratio: None },
+                Caused::Proven { limit: &feed, elasticity: None, ratio: Some(fitted(0.21)) },
                 Caused::Suspected { limit: &limit },
                 Caused::NotKnown,
             ] {
