@@ -129,7 +129,8 @@ fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
         stand.chain.rejoin(&mut stand.supervisor, "postgres-2").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
     assert_eq!(ask(&entry, "insert into t values (2) returning a"), "2");
-    let strayed = stand.admin("postgres-2");
+    let servers = stand.chain.servers();
+    let strayed = servers.iter().find(|it| it.plan.name == "postgres-2").unwrap().entrance.clone();
     comes_to(&mut stand, &strayed, "select string_agg(a::text, ' ') from t", "2");
 }
 
