@@ -362,14 +362,14 @@ impl PageWords for En {
                     Choice::Laggard => "promotes the replica that has least",
                 };
                 let mut lines =
-                    vec![format!("{which} when the primary is silent for {}", self.span(it.patience))];
+                    vec![format!("{which} when the primary is silent for {}", EN.chosen(it.patience))];
                 lines.extend((!it.fence).then(|| "does not kill the old primary first".to_owned()));
                 lines
             }
             Manager::Patroni(it) => vec![
                 format!(
                     "promotes a replica when the leader’s key has not been renewed for {}",
-                    self.span(it.ttl)
+                    EN.chosen(it.ttl)
                 ),
                 count(it.etcd as usize, "server") + " of etcd",
             ],

@@ -386,12 +386,12 @@ impl PageWords for Ru {
                     Choice::Laggard => "повышает самую отставшую реплику",
                 };
                 let mut lines =
-                    vec![format!("{which}, когда основной сервер молчит {}", RU.span(it.patience))];
+                    vec![format!("{which}, когда основной сервер молчит {}", RU.chosen(it.patience))];
                 lines.extend((!it.fence).then(|| "прежний основной сервер сначала не убивает".to_owned()));
                 lines
             }
             Manager::Patroni(it) => vec![
-                format!("повышает реплику, когда ключ лидера не обновлялся {}", RU.span(it.ttl)),
+                format!("повышает реплику, когда ключ лидера не обновлялся {}", RU.chosen(it.ttl)),
                 format!("etcd: {}", counted(it.etcd.into(), "сервер", "сервера", "серверов")),
             ],
         }

@@ -176,7 +176,7 @@ fn page(lang: &dyn Lang) -> Told {
     for it in [Sync::Async, Sync::First(1), Sync::First(2), Sync::Any(1), Sync::Any(2)] {
         tell("followed", lang.followed(it));
     }
-    let laggard = Promoter { choice: Choice::Laggard, fence: false, ..Promoter::default() };
+    let laggard = Promoter { patience: Nanos::from_millis(500), choice: Choice::Laggard, fence: false };
     let patroni = |etcd| Manager::Patroni(Patroni { etcd, ..Patroni::default() });
     for it in [Manager::Ours(Promoter::default()), Manager::Ours(laggard), patroni(1), patroni(3)] {
         tell("manages", lang.manages(&it).join("; "));
