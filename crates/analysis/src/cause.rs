@@ -85,15 +85,24 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
 
 /// What turning brought to light. Of several that limit, the one that moved the maximum most; of none, the first suspect that
 /// turning did not clear.
-pub fn cause(suspects: &[Suspect], proofs: &[Proof]) -> Cause {
+pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
     let limits = proofs.iter().enumerate().filter(|(_, it)| it.verdict == Proven::Limits);
-    if let Some((proof, _)) = limits.max_by(|a, b| moved(a.1).total_cmp(&moved(b.1))) {
-        return Cause::Proven { proof };
+    if let Some((proof, it)) = limits.max_by(|a, b| moved(a.1).total_cmp(&moved(b.1))) {
+        return Cause::Proven { proof, by: taken_by(setup, suspects, &it.limit) };
     }
     let cleared =
         |it: &Suspect| proofs.iter().any(|proof| proof.limit == it.limit && proof.verdict == Proven::DoesNot);
     let suspect = suspects.iter().find(|it| !cleared(it)).cloned();
     suspect.map_or(Cause::NotKnown, |suspect| Cause::Suspected { suspect })
+}
+
+/// What takes PostgreSQL's processor, where that is the limit: a table that is read as a whole, which no index would spare.
+fn taken_by(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option<Limit> {
+    let Limit::Cpu { node } = limit else { return None };
+    let server =
+        setup.stack.nodes.last().filter(|it| it.name == *node && matches!(it.kind, Kind::Postgres(_)));
+    let scan = |it: &&Suspect| it.nudge.is_none() && matches!(it.limit, Limit::Scan { .. });
+    suspects.iter().find(scan).filter(|_| server.is_some()).map(|it| it.limit.clone())
 }
 
 /// Its elasticity; of a switch, the share that the maximum grew by, a doubling being as much as any amount can do. A feed that

@@ -191,8 +191,13 @@ pub struct Maximum {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Cause {
-    /// Index into `proofs`: turning it moved the maximum.
-    Proven { proof: usize },
+    /// Index into `proofs`: turning it moved the maximum. `by`: what takes all of it, where that is known and nothing could
+    /// turn it.
+    Proven {
+        proof: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        by: Option<Limit>,
+    },
     /// Suspected by what was sampled, and not proved: nothing was turned, or turning it did not decide.
     Suspected { suspect: Suspect },
     #[default]

@@ -431,7 +431,8 @@ fn proof(suspect: &Suspect, ratio: f64, elasticity: Option<f64>, verdict: Proven
 
 #[test]
 fn a_cause_is_what_turning_moved() {
-    let suspects = suspects(&setup("service pooler"), 0, &[postgres(0.99), wal(), pool(), threads()], 2.0);
+    let setup = setup("service pooler");
+    let suspects = suspects(&setup, 0, &[postgres(0.99), wal(), pool(), threads()], 2.0);
     let [cpu, wal, pool, threads] = &suspects[..] else { panic!("{suspects:?}") };
     let suspected = |it: &Suspect| Cause::Suspected { suspect: it.clone() };
     let does_not = |it| proof(it, 1.0, Some(0.02), Proven::DoesNot);
@@ -440,20 +441,39 @@ fn a_cause_is_what_turning_moved() {
         (vec![], suspected(cpu)),
         (vec![does_not(cpu)], suspected(wal)),
         (vec![undecided(cpu), does_not(wal)], suspected(cpu)),
-        (vec![does_not(cpu), proof(wal, 1.4, None, Proven::Limits)], Cause::Proven { proof: 1 }),
+        (vec![does_not(cpu), proof(wal, 1.4, None, Proven::Limits)], Cause::Proven { proof: 1, by: None }),
         (
             vec![proof(wal, 1.4, None, Proven::Limits), proof(cpu, 1.4, Some(0.84), Proven::Limits)],
-            Cause::Proven { proof: 1 },
+            Cause::Proven { proof: 1, by: None },
         ),
         (
             vec![proof(cpu, 1.1, Some(0.3), Proven::Limits), proof(wal, 3.0, None, Proven::Limits)],
-            Cause::Proven { proof: 1 },
+            Cause::Proven { proof: 1, by: None },
         ),
         (vec![does_not(cpu), does_not(wal), does_not(pool), does_not(threads)], Cause::NotKnown),
     ] {
-        assert_eq!(cause(&suspects, &proofs), expected, "{proofs:?}");
+        assert_eq!(cause(&setup, &suspects, &proofs), expected, "{proofs:?}");
     }
-    assert_eq!(cause(&[], &[]), Cause::NotKnown);
+    assert_eq!(cause(&setup, &[], &[]), Cause::NotKnown);
+}
+
+#[test]
+fn what_takes_the_processor_is_told_with_it() {
+    let setup = setup("pooler");
+    let known = suspects(&setup, 0, &[scans(), postgres(0.99), pooler(0.09)], 2.0);
+    let [scan, cpu, before] = &known[..] else { panic!("{known:?}") };
+    let limits = |it: &Suspect| [proof(it, 1.4, Some(0.84), Proven::Limits)];
+    let by = |scan: &Suspect| Some(scan.limit.clone());
+    assert_eq!(cause(&setup, &known, &limits(cpu)), Cause::Proven { proof: 0, by: by(scan) });
+    assert_eq!(
+        cause(&setup, &known, &limits(before)),
+        Cause::Proven { proof: 0, by: None },
+        "not PostgreSQL's"
+    );
+    // With an index that would help it is turned itself.
+    let nudge = Some(Nudge { turn: Turn::Index { ddl: "CREATE INDEX".into() }, amount: None });
+    let turned = [Suspect { nudge, ..scan.clone() }, cpu.clone()];
+    assert_eq!(cause(&setup, &turned, &limits(cpu)), Cause::Proven { proof: 0, by: None });
 }
 
 #[test]
@@ -472,7 +492,7 @@ fn a_feed_is_proved_by_rows_of_the_whole_table() {
     assert_eq!(feed.nudge, Some(Nudge { turn, amount: None }));
     // It holds the maximum up: a third of it is as much as three times.
     let proofs = [proof(cpu, 1.2, Some(0.6), Proven::Limits), proof(feed, 0.3, None, Proven::Limits)];
-    assert_eq!(cause(&known, &proofs), Cause::Proven { proof: 1 });
+    assert_eq!(cause(&setup, &known, &proofs), Cause::Proven { proof: 1, by: None });
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn maximum(reading: &Reading, max: &Max, cell: usize) -> Option<Maximum> {
             .then(|| search::proof(limit.clone(), &nudge, &base, &changed, &max, reading.experiment.seed))
     };
     let proofs: Vec<Proof> = turned.enumerate().filter_map(proof).collect();
-    let cause = cause::cause(&suspects, &proofs);
+    let cause = cause::cause(&reading.experiment.cells[cell].setup, &suspects, &proofs);
     Some(Maximum { cell, rounds, answer, steps, scalability, proofs, cause })
 }
 
@@ -85,7 +85,8 @@ pub fn suspect(reading: &Reading, maxima: &mut [Maximum], findings: &[Finding], 
     let told = |it: &&mut Maximum| it.answer.level.is_some() || too_much(&it.steps).is_some();
     for it in maxima.iter_mut().filter(told) {
         if known(reading, it.cell).is_none() {
-            it.cause = cause::cause(&suspects(reading, it.cell, findings, advice), &it.proofs);
+            let setup = &reading.experiment.cells[it.cell].setup;
+            it.cause = cause::cause(setup, &suspects(reading, it.cell, findings, advice), &it.proofs);
         }
     }
 }

@@ -146,7 +146,10 @@ impl Named {
         let proof = cause["proof"].as_u64().map(|it| &maximum["proofs"][it as usize]);
         let reason = || Some(format!("no answer: {}", answer["hindered"]["kind"].as_str()?));
         let first = match cause["kind"].as_str() {
-            Some("proven") => proof.map(|it| told(&it["limit"])),
+            // Of a processor and what takes it, that.
+            Some("proven") => {
+                cause["by"].is_object().then(|| told(&cause["by"])).or(proof.map(|it| told(&it["limit"])))
+            }
             Some("suspected") => Some(told(&cause["suspect"]["limit"])),
             _ => reason().filter(|_| level.is_none()),
         };
@@ -331,6 +334,10 @@ fn names_are_judged() {
         assert_eq!(named.is_false(&it), falsehood, "{kind} {limit}");
         assert_eq!(complaint(&it, &named).is_some(), complains, "{kind} {limit}");
     }
+    // What takes a processor is named with it.
+    let taken = cause("proven", "cpu postgres")
+        .replace(r#""proof":0"#, r#""proof":0,"by":{"kind":"scan","table":"t"}"#);
+    assert!(read(&taken).is(it.limits));
     let none = r#"{"findings":[],"maxima":[{"answer":{"level":null,"hindered":{"kind":"generator"}},
         "proofs":[],"cause":{"kind":"not_known"}}]}"#;
     let named = read(none);

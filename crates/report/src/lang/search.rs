@@ -138,9 +138,11 @@ pub struct Reached<'a> {
 /// Why a system stops at its maximum.
 #[derive(Clone, Copy, Debug)]
 pub enum Caused<'a> {
-    /// Turning it moved the maximum: by its elasticity, or for a switch by the ratio of maxima, with the interval.
+    /// Turning it moved the maximum: by its elasticity, or for a switch by the ratio of maxima, with the interval. `by`: what
+    /// takes all of it.
     Proven {
         limit: &'a Limit,
+        by: Option<&'a Limit>,
         elasticity: Option<Fitted>,
         ratio: Option<Fitted>,
     },

@@ -76,8 +76,9 @@ fn line(case: &Case<'_>, it: &Maximum) -> Line {
 
 fn cause(it: &Maximum) -> Caused<'_> {
     match &it.cause {
-        Cause::Proven { proof } => it.proofs.get(*proof).map_or(Caused::NotKnown, |it| Caused::Proven {
+        Cause::Proven { proof, by } => it.proofs.get(*proof).map_or(Caused::NotKnown, |it| Caused::Proven {
             limit: &it.limit,
+            by: by.as_ref(),
             elasticity: it.elasticity.map(fitted),
             ratio: it.ratio.map(fitted),
         }),

@@ -213,7 +213,7 @@ impl SearchWords for En {
             _ => String::new(),
         };
         let cause = match it.cause {
-            Caused::Proven { limit, elasticity, ratio } => {
+            Caused::Proven { limit, by, elasticity, ratio } => {
                 let proof = match (elasticity, ratio) {
                     (Some(it), _) => format!(" (elasticity {})", self.elasticity(&it)),
                     (None, Some(it)) if matches!(limit, Limit::Feed { .. }) => {
@@ -222,7 +222,8 @@ impl SearchWords for En {
                     (None, Some(it)) => format!(" ({} times as much without it)", self.within(&it)),
                     (None, None) => String::new(),
                 };
-                format!(", limited by {}{proof}", self.limit(limit))
+                let by = by.map_or(String::new(), |it| format!(", which {} takes", self.limit(it)));
+                format!(", limited by {}{proof}{by}", self.limit(limit))
             }
             Caused::Suspected { limit } => {
                 format!(", cause not proven; suspected: {}", self.limit(limit))

@@ -226,7 +226,7 @@ impl SearchWords for Ru {
             _ => String::new(),
         };
         let cause = match it.cause {
-            Caused::Proven { limit, elasticity, ratio } => {
+            Caused::Proven { limit, by, elasticity, ratio } => {
                 let proof = match (elasticity, ratio) {
                     (Some(it), _) => format!(" (эластичность {})", self.elasticity(&it)),
                     (None, Some(it)) if matches!(limit, Limit::Feed { .. }) => {
@@ -235,7 +235,8 @@ impl SearchWords for Ru {
                     (None, Some(it)) => format!(" (без этого больше, отношение {})", self.within(&it)),
                     (None, None) => String::new(),
                 };
-                format!("; предел — {}{proof}", self.limit(limit))
+                let by = by.map_or(String::new(), |it| format!(", который занимает {}", self.limit(it)));
+                format!("; предел — {}{proof}{by}", self.limit(limit))
             }
             Caused::Suspected { limit } => {
                 format!("; причина не доказана, предположительно {}", self.limit(limit))

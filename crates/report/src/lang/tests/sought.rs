@@ -192,10 +192,11 @@ fn answers(lang: &dyn Lang) -> Told {
         for (at, answer) in known.iter().enumerate() {
             let (elasticity, ratio) = (Some(fitted(0.84)), Some(fitted(27.1)));
             for cause in [
-                Caused::Proven { limit: &limit, elasticity, ratio },
-                Caused::Proven { limit: &limit, elasticity: None, ratio },
-                Caused::Proven { limit: &limit, elasticity: None, ratio: None },
-                Caused::Proven { limit: &feed, elasticity: None, ratio: Some(fitted(0.21)) },
+                Caused::Proven { limit: &limit, by: None, elasticity, ratio },
+                Caused::Proven { limit: &limit, by: Some(&feed), elasticity, ratio },
+                Caused::Proven { limit: &limit, by: None, elasticity: None, ratio },
+                Caused::Proven { limit: &limit, by: None, elasticity: None, ratio: None },
+                Caused::Proven { limit: &feed, by: None, elasticity: None, ratio: Some(fitted(0.21)) },
                 Caused::Suspected { limit: &limit },
                 Caused::NotKnown,
             ] {

@@ -74,7 +74,7 @@ fn maximum() -> Maximum {
                 Proven::DoesNot,
             ),
         ],
-        cause: Cause::Proven { proof: 0 },
+        cause: Cause::Proven { proof: 0, by: None },
     }
 }
 
