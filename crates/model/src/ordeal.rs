@@ -12,7 +12,7 @@ pub struct Ordeal {
     pub inflicted: Vec<Inflicted>,
     /// Each time that another server became the primary.
     pub promoted: Vec<Promoted>,
-    /// Old primaries that came back.
+    /// Old primaries that came back, and replicas that had more than the one promoted.
     pub rejoined: Vec<Rejoined>,
     /// What was read back, in its order.
     pub readings: Vec<ReadBack>,
@@ -47,7 +47,7 @@ pub struct Promoted {
     pub safe: Option<bool>,
 }
 
-/// A server that was the primary follows another.
+/// A server that was the primary, or had more than the one promoted, follows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rejoined {
     pub node: String,

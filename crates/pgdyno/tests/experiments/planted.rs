@@ -267,7 +267,7 @@ fn complaint(it: &Planted, named: &Named) -> Option<String> {
 #[test]
 fn all_that_is_planted_is_named_first_and_nothing_else_is_proved() {
     let Ok(wanted) = std::env::var("PGDYNO_PLANTED") else {
-        println!("skipped: half an hour and more; ./x proof asks for it");
+        println!("skipped: about two hours; ./x proof asks for it");
         return;
     };
     let is_wanted = |it: &&Planted| wanted == "all" || wanted.split(',').any(|name| name == it.name);

@@ -6,7 +6,7 @@
 
 use super::chain::haproxy;
 use super::replicas::replicated;
-use super::scratch::{OURSELVES, Scratch};
+use super::scratch::Scratch;
 use super::server::{PATIENCE, installation, keeper};
 use model::Nanos;
 use model::plan::{Entrance, Limits, Manager, Patroni, Promoter, Sync};
@@ -293,10 +293,12 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     }
 }
 
-/// This program, as another.
+/// This program, as another; Ctrl-C ends it also where whoever started us has us ignore that.
 fn ourselves(role: &str, scratch: &Scratch) -> Command {
-    let mut command = Command::new(OURSELVES);
+    let mut command = Command::new("env");
     command
+        .arg("--default-signal=INT")
+        .arg(std::env::current_exe().unwrap())
         .args(["--exact", "real_server::ends_proof::victim", "--nocapture"])
         .env("STACK_TEST_PROOF", role)
         .env("TMPDIR", &scratch.path)
