@@ -277,6 +277,8 @@ pub struct History {
     /// In the order of time.
     pub faults: Vec<Fault>,
     pub promotions: Vec<Promotion>,
+    /// When nothing was tried any more; 0 if that is not known.
+    pub over: Nanos,
     /// In the order of time.
     pub readings: Vec<Reading>,
     /// The same fault where a loss must be found.

@@ -57,7 +57,7 @@ pub fn judge<I: Iterator<Item = Entry>>(history: &History, entries: impl Fn() ->
         conclusion: conclude(&findings, &doubts),
         counts: written.counts,
         recovery_point: written.recovery_point,
-        outages: survey.pulse.outages(&history.faults),
+        outages: survey.pulse.outages(&history.faults, history.over),
         failovers: survey.failovers,
         bound: bound(survey.failovers),
         clock_steps_us: survey.clock_steps_us.clone(),

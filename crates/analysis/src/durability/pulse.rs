@@ -50,11 +50,13 @@ impl Pulse {
     }
 
     /// For each fault the longest gap between it and the next: one that contains either belongs to the first it contains.
-    /// One that did not end lasts until the last attempt. None where nothing was acknowledged before it.
-    pub fn outages(&self, faults: &[Fault]) -> Vec<Outage> {
+    /// One that did not end lasts until the last attempt, or until the load was `over`, for there is none where nobody can log in.
+    /// None where nothing was acknowledged before it.
+    pub fn outages(&self, faults: &[Fault], over: Nanos) -> Vec<Outage> {
+        let end = self.tried.max(over);
         let outage = |(number, fault): (usize, &Fault)| {
             let next = faults.get(number + 1).map_or(Nanos::MAX, |it| it.at);
-            let last = self.slots.values().next_back().map(|it| (it.1, self.tried));
+            let last = self.slots.values().next_back().map(|it| (it.1, end));
             let gaps = self.slots.values().zip(self.slots.values().skip(1)).map(|(a, b)| (a.1, b.0));
             let gaps = gaps.chain(last);
             let is_its = |&(a, b): &(Nanos, Nanos)| b > fault.at && a < next && (b <= next || a <= fault.at);

@@ -377,6 +377,14 @@ fn outages() {
     check("0a X @1 0a 1f 1f 1f 0a", &["0/0 0/1 0/2"], "Kept; 1 failovers, outage 40 ms");
     // One that did not end.
     check("0a X @1 1a 1f 1f 1f", &["0/0 1/0"], "Kept; 1 failovers, outage 30 ms");
+    // Or in which nobody could try: 11 ms is the first write's end.
+    let over = |told: &mut Told| told.history.over = Nanos::from_millis(111);
+    check_with(
+        "0a X @1",
+        &["0/0"],
+        over,
+        "Unknown; 0 failovers, outage 100 ms; fault unseen 0, silent after 0",
+    );
     // One that ends with the fault, or begins with the next, is not its.
     let at = |moments: &'static [u64]| {
         move |told: &mut Told| {

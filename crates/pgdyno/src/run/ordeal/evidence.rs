@@ -141,8 +141,13 @@ impl Reader {
         Ok(ReadBack { after, node, rows: count, took: Nanos(began.elapsed().as_nanos() as u64) })
     }
 
-    /// What all of it says. `begun`: when the window began, by the ledger's clock.
-    pub fn verdict(self, acted: &Acted, watched: &Watched, begun: Nanos) -> Result<Verdict, Trouble> {
+    /// What all of it says. `begun` and `over`: when the window began and the load was over, by the ledger's clock.
+    pub fn verdict(
+        self,
+        acted: &Acted,
+        watched: &Watched,
+        (begun, over): (Nanos, Nanos),
+    ) -> Result<Verdict, Trouble> {
         let mut all = entries(&self.ledger)?;
         all.by_ref().for_each(drop);
         let history = History {
@@ -151,6 +156,7 @@ impl Reader {
             samples: watched.samples(),
             faults: faults(acted, watched, begun),
             promotions: acted.promotions.iter().map(|(at, it)| promotion(begun + *at, it, watched)).collect(),
+            over,
             readings: self.readings,
             control: None,
         };

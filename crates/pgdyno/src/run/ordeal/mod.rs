@@ -17,9 +17,9 @@ use actor::{Acted, Actor};
 use evidence::{Kept, Reader};
 use load::driver::Clock;
 use load::ledger::Tap;
-use model::Measured;
 use model::ordeal::{After, Ordeal};
 use model::plan::{Fault, Operation, Setup};
+use model::{Measured, Nanos};
 use stack::chain::Chain;
 use stack::freshness::Prober;
 use stack::roles::{self, Direct, Watcher};
@@ -93,13 +93,14 @@ impl<'a> Planned<'a> {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let (measured, mut acted) = thread::scope(|scope| {
+        let (measured, ended, mut acted) = thread::scope(|scope| {
             let actor = Actor::new((chain, supervisor), self.faults, since.clone(), tell);
             let acts = scope.spawn(|| actor.run(&over, interrupted, look));
             let measured = measure::run_kept(ready, taps, clock, eyes, stop);
+            let ended = clock.now();
             over.store(true, Ordering::Relaxed);
             prober.inspect(|it| it.rest());
-            (measured, acts.join().expect("whoever acts does not panic"))
+            (measured, ended, acts.join().expect("whoever acts does not panic"))
         });
         if let Some(why) = kept.as_ref().and_then(Kept::trouble) {
             acted.trouble(format!("the ledger ends before the load: {why}"));
@@ -108,7 +109,7 @@ impl<'a> Planned<'a> {
         let reader = ledger.map(|it| Reader::new(it, self.queries.clone(), self.secret));
         let reader = reader.transpose().map_err(failed)?;
         let hurried = interrupted.load(Ordering::Relaxed);
-        Ok((measured, Course { acted, watcher, servers, reader, clock, since, hurried }))
+        Ok((measured, Course { acted, watcher, servers, reader, clock, since, ended, hurried }))
     }
 
     /// The ledger, if there is one to be kept, and what the threads tell it by.
@@ -137,6 +138,8 @@ pub struct Course {
     reader: Option<Reader>,
     clock: Clock,
     since: Since,
+    /// When the load was over.
+    ended: Nanos,
     /// The user waits for the end.
     hurried: bool,
 }
@@ -154,14 +157,15 @@ impl Course {
         if !self.hurried {
             self.come_back(lab);
         }
-        let Course { mut acted, watcher, reader, since, .. } = self;
+        let Course { mut acted, watcher, reader, since, ended, .. } = self;
         let watched = watcher.stop();
         for promoted in &mut acted.ordeal.promoted {
             let of = |it: &&roles::Healthy| it.node == promoted.to && it.timeline == promoted.timeline;
             promoted.healthy = watched.healthy.iter().find(of).map(|it| since.of(it.at));
         }
         let begun = since.begun().unwrap_or_default();
-        let verdict = reader.map(|it| it.verdict(&acted, &watched, begun)).transpose().map_err(failed)?;
+        let verdict = reader.map(|it| it.verdict(&acted, &watched, (begun, ended)));
+        let verdict = verdict.transpose().map_err(failed)?;
         Ok(Ordeal { verdict, ..acted.ordeal })
     }
 
