@@ -31,6 +31,7 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
             blocks.extend(name.map(Block::Text));
             blocks.extend(lists.into_iter().flat_map(|it| folded(it, case.lang)));
         }
+        blocks.extend(trials(case.account, it).flatten().flat_map(logs));
     }
     blocks
 }
@@ -249,11 +250,27 @@ fn trial(case: &Case<'_>, it: &TrialAccount) -> Option<Line> {
         );
         parts.extend(doubts(verdict).map(|it| lang.unproven(it)));
     }
-    parts.extend(ordeal.troubles.iter().cloned());
+    parts.extend(ordeal.troubles.iter().map(|it| first_line(it).0.to_owned()));
     let is_control = case.account.experiment.cells.get(it.cell).is_some_and(|it| it.control_of.is_some());
     let name = if is_control { case.name(it.cell) } else { "" };
     let text = format!("{}: {}", lang.trial(name, it.repetition + 1), parts.join("; "));
     Some(Line { text, tone: tone_of(ordeal) })
+}
+
+/// What a trouble says, and the log behind it.
+fn first_line(trouble: &str) -> (&str, &str) {
+    trouble.split_once('\n').unwrap_or((trouble, ""))
+}
+
+/// The logs of what went wrong in a trial, to be unfolded.
+fn logs(it: &TrialAccount) -> impl Iterator<Item = Block> {
+    let troubles = it.ordeal.iter().flat_map(|it| &it.troubles).map(|it| first_line(it));
+    let code = |(name, text): (&str, &str)| Block::Code {
+        name: name.to_owned(),
+        text: text.to_owned(),
+        folded: true,
+    };
+    troubles.filter(|it| !it.1.is_empty()).map(code)
 }
 
 /// Without those about a control, which a single trial has none of.

@@ -114,7 +114,7 @@ fn survived() -> Account {
     it.trials[0].ordeal = Some(ordeal());
     let lost = vec![found(Kind::Lost, 2)];
     let broken = verdict(Conclusion::Broken, lost, vec![Doubt::SilentAfterFault { fault: 0 }]);
-    let troubles = vec!["postgres did not come back".to_owned()];
+    let troubles = vec!["postgres did not come back\nthe last lines of its log:\n  no space left".to_owned()];
     it.trials[1].ordeal = Some(Ordeal { verdict: Some(broken), troubles, ..ordeal() });
     it
 }
@@ -214,6 +214,20 @@ fn many_trials_are_folded_and_none_is_lost() {
 
 fn plain(it: &str) -> String {
     it.replace(['\u{202f}', '\u{a0}'], " ")
+}
+
+/// A trial is told in one line; the log of what went wrong stands behind it.
+#[test]
+fn logs_are_apart() {
+    let page = page(&survived(), &En);
+    let blocks = || page.sections.iter().flat_map(|it| &it.blocks);
+    let logs: Vec<&Block> = blocks().filter(|it| format!("{it:?}").contains("no space left")).collect();
+    let [Block::Code { name, folded: true, .. }] = &logs[..] else { panic!("{logs:?}") };
+    assert_eq!(name, "postgres did not come back");
+    assert!(
+        blocks()
+            .any(|it| matches!(it, Block::List { items } if items.iter().any(|it| it.text.contains(name))))
+    );
 }
 
 #[test]
