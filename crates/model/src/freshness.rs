@@ -92,6 +92,15 @@ pub enum Visible {
     Later,
 }
 
+impl Staleness {
+    /// Whether what was promised of reads was kept; `None` where nothing was, or nobody answered.
+    pub fn kept(&self) -> Option<bool> {
+        let mut stale = self.replicas.iter().filter_map(|it| it.stale).peekable();
+        stale.peek().filter(|_| self.promised)?;
+        Some(stale.all(|it| it.old == 0))
+    }
+}
+
 impl OldShare {
     /// 0..=1
     pub fn share(&self) -> f64 {

@@ -1,11 +1,12 @@
 //! How does continuous integration learn which objectives were kept?
 //!
-//! A test case for each objective of each cell, one for what outlived its faults, and one for each trial: a broken objective, a
-//! broken promise or an invalid trial is a failure, what could not be told is skipped.
+//! A test case for each objective of each cell, one for what outlived its faults, one for reads that were promised to be fresh, and
+//! one for each trial: a broken objective, a broken promise or an invalid trial is a failure, what could not be told is skipped.
 
 use crate::html::escaped;
 use crate::lang::Lang;
 use crate::lang::failover::Outlived;
+use crate::lang::freshness::Fresh;
 use crate::lang::page::Term;
 use crate::matrix::names;
 use crate::page::text::visible;
@@ -41,13 +42,22 @@ pub fn junit(account: &Account, answer: &str, lang: &dyn Lang) -> String {
         let which = lang.outlived(Outlived::Conclusion);
         survivals.case(&account.experiment.name, name(it.cell), which, outcome);
     }
+    let mut reads = Suite::new(lang.freshness(Fresh::Reads));
+    for it in account.freshness.iter().filter(|it| it.promised) {
+        let outcome = match it.kept() {
+            Some(true) => Outcome::Passed,
+            Some(false) => Outcome::Failed(lang.own_writes(it, "")),
+            None => Outcome::Skipped(lang.own_writes(it, "")),
+        };
+        reads.case(&account.experiment.name, name(it.cell), "remote_apply", outcome);
+    }
     let mut trials = Suite::new(lang.term(Term::Trials));
     for it in &account.trials {
         let which = lang.trial("", it.repetition + 1);
         trials.case(&account.experiment.name, name(it.cell), &which, outcome(it, lang));
     }
     let suites: Vec<&Suite> =
-        [&objectives, &survivals, &trials].into_iter().filter(|it| it.tests > 0).collect();
+        [&objectives, &survivals, &reads, &trials].into_iter().filter(|it| it.tests > 0).collect();
     let sum = |of: &dyn Fn(&Suite) -> usize| suites.iter().map(|it| of(it)).sum::<usize>();
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" \

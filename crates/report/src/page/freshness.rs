@@ -21,18 +21,11 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
         let line = |text, tone| Block::Text(Line { text, tone });
         blocks.push(line(if several { own } else { upper(&own) }, Tone::Plain));
         blocks.extend(it.in_turn.map(|it| line(lang.in_turn(&it), Tone::Plain)));
-        if let Some(kept) = kept(it) {
+        if let Some(kept) = it.kept() {
             blocks.push(line(lang.applied(kept), if kept { Tone::Good } else { Tone::Bad }));
         }
     }
     blocks
-}
-
-/// Whether what was promised of reads was kept; `None` where nothing was, or nobody answered.
-fn kept(it: &Staleness) -> Option<bool> {
-    let mut stale = it.replicas.iter().filter_map(|it| it.stale).peekable();
-    stale.peek().filter(|_| it.promised)?;
-    Some(stale.all(|it| it.old == 0))
 }
 
 /// One replica of one cell.

@@ -109,6 +109,22 @@ fn what_was_promised_is_kept_or_broken() {
     check(silent, None);
 }
 
+/// A promise that was broken fails a pipeline; one that nobody answered for is skipped, and what was not promised is no test.
+#[test]
+fn pipelines_are_told() {
+    let mut silent = fresh();
+    silent.replicas.iter_mut().for_each(|it| it.stale = None);
+    let text =
+        junit(&read(&[fresh(), Staleness { promised: true, ..lagging() }, silent, lagging()]), "", &En);
+    let suite = text.split("<testsuite ").find(|it| it.starts_with("name=\"Reads on replicas\""));
+    let suite = suite.expect("it is there");
+    for expected in
+        ["tests=\"3\"", "failures=\"1\"", "skipped=\"1\"", "message=\"read at once", "on postgres-3"]
+    {
+        assert!(suite.contains(expected), "{expected}: {suite}");
+    }
+}
+
 #[test]
 fn hostile_names_stay_text() {
     let mut it = read(&[lagging(), fresh()]);
