@@ -18,4 +18,4 @@ pub mod workload;
 pub use recorder::{Log, Recorder, Tally};
 pub use service::Service;
 pub use shard::{Abort, Action, ConnId, Said, Shard};
-pub use workload::{Initial, Plan, Postgres, Seeding, Target, Workload};
+pub use workload::{Hosts, Initial, Plan, Postgres, Seeding, Target, Workload};

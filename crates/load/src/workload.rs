@@ -113,13 +113,50 @@ pub struct Workload {
 pub struct Postgres {
     pub login: Arc<Login>,
     pub transport: Transport,
+    pub hosts: Hosts,
+}
+
+/// At how many addresses a server may be found, and which server will do: libpq's list of hosts and its
+/// `target_session_attrs`.
+///
+/// Each client tries them in turn, beginning where it was last, and pauses once all have refused it. Where a primary is wanted
+/// all begin with the first host. Where a replica is, the last is the primary so far: clients are dealt out over the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hosts {
+    /// From 1.
+    pub count: u16,
+    /// By what the server tells at log-in of whether it is a standby; one older than PostgreSQL 14 tells nothing, and will do.
+    pub wanted: To,
+}
+
+impl Hosts {
+    /// Where this client begins.
+    pub(crate) fn first_of(self, client: u32) -> u16 {
+        match self.wanted {
+            To::Replica if self.count > 1 => (client % u32::from(self.count - 1)) as u16,
+            _ => 0,
+        }
+    }
+}
+
+impl Postgres {
+    /// At one address, whatever it is.
+    pub fn new(login: Arc<Login>, transport: Transport) -> Postgres {
+        Postgres { login, transport, hosts: Hosts { count: 1, wanted: To::Any } }
+    }
+
+    /// At one of several addresses. `login` must keep the server's parameters.
+    pub fn among(login: Arc<Login>, transport: Transport, hosts: Hosts) -> Postgres {
+        assert!(hosts.count > 0 && (login.keep_parameters || hosts.wanted == To::Any), "{hosts:?}");
+        Postgres { login, transport, hosts }
+    }
 }
 
 /// Whom a connection leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// PostgreSQL's door of this number: 0, or 1 for that of the replicas.
-    Postgres(u16),
+    /// PostgreSQL by the door of this number, 0 or 1 for that of the replicas, and which of its hosts.
+    Postgres { door: u16, host: u16 },
     /// Index among the workload's HTTP services.
     Service(u16),
 }
@@ -159,7 +196,7 @@ pub(crate) struct Asked {
 impl Workload {
     /// Scripts that speak SQL only.
     pub fn new(plan: Plan, login: Arc<Login>, transport: Transport) -> Workload {
-        Workload::of(plan, Some(Postgres { login, transport }), Vec::new())
+        Workload::of(plan, Some(Postgres::new(login, transport)), Vec::new())
     }
 
     /// Scripts that speak SQL, HTTP or both. Their calls name services by index.
@@ -304,6 +341,11 @@ impl Workload {
         out.extend_from_slice(quotes);
         out.extend_from_slice(&text);
         out.extend_from_slice(quotes);
+    }
+
+    /// Who is behind a door, if it leads anywhere.
+    pub(crate) fn by(&self, door: u8) -> Option<&Postgres> {
+        if door == 0 { self.postgres.as_ref() } else { self.replicas.as_ref() }
     }
 
     /// Where a script's SQL goes, if there is a choice; `None` if it asks none.

@@ -3,7 +3,7 @@
 use load::random::Seeds;
 use load::script::{Mode, Source, parse};
 use load::sim::{Outage, Service, World, drive};
-use load::{Action, ConnId, Plan, Postgres, Recorder, Seeding, Shard, Target, Workload};
+use load::{Action, ConnId, Hosts, Plan, Postgres, Recorder, Seeding, Shard, Target, Workload};
 use model::plan::To;
 use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, ScriptId, Spacing};
 use std::sync::Arc;
@@ -15,11 +15,22 @@ const ANSWER: &[u8] = b"C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
 const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
 
 fn door() -> Postgres {
-    Postgres { login: Arc::new(Login::new("me", "db")), transport: Transport::Unix }
+    Postgres::new(Arc::new(Login::new("me", "db")), Transport::Unix)
 }
 
 /// A script for each of these, called by where it goes and of equal weight.
 fn workload(to: &[To], clients: u32, schedule: Schedule, ends: Nanos) -> Workload {
+    workload_by(door(), Some(door()), to, clients, schedule, ends)
+}
+
+fn workload_by(
+    first: Postgres,
+    second: Option<Postgres>,
+    to: &[To],
+    clients: u32,
+    schedule: Schedule,
+    ends: Nanos,
+) -> Workload {
     let texts: Vec<String> = to.iter().map(|it| format!("SELECT '{it:?}';\n")).collect();
     let sources: Vec<_> = texts.iter().map(|text| Source { name: "test", text, weight: 1 }).collect();
     let program = parse(&sources, Mode::Simple, false, &[]).expect("right");
@@ -50,7 +61,11 @@ fn workload(to: &[To], clients: u32, schedule: Schedule, ends: Nanos) -> Workloa
             variables: Vec::new(),
         },
     };
-    Workload::of(plan, Some(door()), Vec::new()).with_replicas(door(), to)
+    let work = Workload::of(plan, Some(first), Vec::new());
+    match second {
+        Some(second) => work.with_replicas(second, to),
+        None => work,
+    }
 }
 
 #[derive(Default)]
@@ -69,12 +84,24 @@ impl Recorder for All {
     }
 }
 
-/// A server behind each door that answers at once; what was asked at which, and who was hung up on.
+/// What a host is.
+#[derive(Clone, Copy, PartialEq)]
+enum Host {
+    Primary,
+    Standby,
+    Gone,
+}
+
+/// A server behind each door, or several, that answer at once; what was asked at which, and who was hung up on.
 struct Servers {
     shard: Shard<All>,
     now: Nanos,
+    /// By door and host.
+    hosts: [Vec<Host>; 2],
     logged_in: Vec<bool>,
     asked: Vec<(u16, String)>,
+    /// Of each question the door and the host.
+    answered: Vec<(u16, u16)>,
     opened: Vec<ConnId>,
     closed: Vec<ConnId>,
 }
@@ -83,8 +110,24 @@ impl Servers {
     fn new(work: Workload) -> Servers {
         let shard = Shard::new(Arc::new(work), 0, All::default());
         let logged_in = vec![false; shard.connections() as usize];
-        let (asked, opened, closed) = (Vec::new(), Vec::new(), Vec::new());
-        Servers { shard, now: Nanos::ZERO, logged_in, asked, opened, closed }
+        let hosts = [vec![Host::Primary], vec![Host::Primary]];
+        let (asked, answered, opened, closed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Servers { shard, now: Nanos::ZERO, hosts, logged_in, asked, answered, opened, closed }
+    }
+
+    fn host(&self, conn: ConnId) -> (u16, u16, Host) {
+        let Target::Postgres { door, host } = self.shard.target(conn) else { panic!("there is no service") };
+        (door, host, self.hosts[usize::from(door)][usize::from(host)])
+    }
+
+    /// A host becomes another one, as a server that is killed or promoted does: its sessions end.
+    fn turn_into(&mut self, (door, host): (u16, u16), what: Host) {
+        self.hosts[usize::from(door)][usize::from(host)] = what;
+        for conn in (0..self.logged_in.len() as u32).map(ConnId) {
+            if self.logged_in[conn.0 as usize] && self.host(conn).0 == door && self.host(conn).1 == host {
+                self.shard.closed(self.now, conn);
+            }
+        }
     }
 
     /// Lets a millisecond pass. False once the shard is done.
@@ -97,7 +140,10 @@ impl Servers {
                 Action::Connect(conn) => {
                     self.opened.push(conn);
                     self.logged_in[conn.0 as usize] = false;
-                    self.shard.connected(self.now, conn);
+                    match self.host(conn).2 {
+                        Host::Gone => self.shard.broken(self.now, conn, Code::REFUSED, "refused"),
+                        Host::Primary | Host::Standby => self.shard.connected(self.now, conn),
+                    }
                 }
                 Action::Transmit(conn, bytes) => {
                     let bytes = bytes.to_vec();
@@ -111,12 +157,18 @@ impl Servers {
             }
         };
         for (conn, bytes) in sent {
-            let Target::Postgres(door) = self.shard.target(conn) else { panic!("there is no service") };
+            let (door, host, what) = self.host(conn);
             if !std::mem::replace(&mut self.logged_in[conn.0 as usize], true) {
-                self.shard.receive(self.now, conn, WELCOME);
+                let told: &[u8] = match what {
+                    Host::Standby => b"S\0\0\0\x16in_hot_standby\0on\0",
+                    Host::Primary | Host::Gone => b"S\0\0\0\x17in_hot_standby\0off\0",
+                };
+                let (accepted, ready) = WELCOME.split_at(9);
+                self.shard.receive(self.now, conn, &[accepted, told, ready].concat());
             } else if bytes[0] == b'Q' {
                 let text = String::from_utf8_lossy(&bytes[5..]).into_owned();
                 self.asked.push((door, text));
+                self.answered.push((door, host));
                 self.shard.receive(self.now, conn, ANSWER);
             }
         }
@@ -224,4 +276,55 @@ fn a_shut_door_stops_nobody_at_the_other() {
         let back = back.expect("it goes on");
         assert!(back < to + Nanos::from_millis(150), "{told}: {:?}", back - to);
     }
+}
+
+fn among(count: u16, wanted: To) -> Postgres {
+    let mut login = Login::new("me", "db");
+    login.keep_parameters = true;
+    Postgres::among(Arc::new(login), Transport::Tcp, Hosts { count, wanted })
+}
+
+/// The primary is killed, nobody is there for a while, and a standby is promoted.
+#[test]
+fn clients_find_whichever_host_is_the_primary() {
+    let work = workload_by(among(3, To::Primary), None, &[To::Primary], 6, CLOSED, Nanos::from_secs(3600));
+    let mut servers = Servers::new(work);
+    servers.hosts[0] = vec![Host::Primary, Host::Standby, Host::Standby];
+    servers.begin();
+    servers.run(100);
+    servers.turn_into((0, 0), Host::Gone);
+    let (before, asked) = (servers.opened.len(), servers.answered.len());
+    assert!(servers.answered.iter().all(|it| *it == (0, 0)), "{:?}", servers.answered);
+    for _ in 0..100 {
+        servers.turn();
+    }
+    assert_eq!(servers.answered.len(), asked, "a standby was asked to write");
+    let rounds = (servers.opened.len() - before) as f64 / 18.0;
+    assert!((2.0..=20.0).contains(&rounds), "{rounds} times round the hosts in a tenth of a second");
+    servers.turn_into((0, 2), Host::Primary);
+    servers.run(100);
+    assert!(servers.answered[asked..].iter().all(|it| *it == (0, 2)), "{:?}", &servers.answered[asked..]);
+    // What was under way when the first one was killed, and nothing since.
+    let ok = |it: &&Record| it.outcome == Outcome::Ok;
+    let records = &servers.shard.recorder.records;
+    assert!(records.iter().filter(|it| !ok(it)).count() <= 6);
+    // A host that was passed by is no session.
+    assert_eq!(servers.shard.recorder.connected, 12);
+}
+
+#[test]
+fn clients_of_replicas_are_dealt_out_and_pass_by_one_that_was_promoted() {
+    let replicas = Some(among(3, To::Replica));
+    let work = workload_by(door(), replicas, &[To::Replica], 6, CLOSED, Nanos::from_secs(3600));
+    let mut servers = Servers::new(work);
+    servers.hosts[1] = vec![Host::Standby, Host::Standby, Host::Primary];
+    servers.begin();
+    servers.run(600);
+    let count = |servers: &Servers, host| servers.answered.iter().filter(|it| **it == (1, host)).count();
+    let each = [0, 1, 2].map(|it| count(&servers, it));
+    assert!(each[0] > 200 && each[1] > 200 && each[2] == 0, "{each:?}");
+    servers.turn_into((1, 0), Host::Primary);
+    servers.answered.clear();
+    servers.run(100);
+    assert_eq!((count(&servers, 0), count(&servers, 2)), (0, 0));
 }

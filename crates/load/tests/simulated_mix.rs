@@ -314,7 +314,7 @@ fn another_try_is_with_the_same_row() {
     maker.pgbench(&Head { draws: Some((0, &columns)), ..head("tries") }, text, false);
     let program = maker.finish().expect("it is right");
     let plan = Plan { transactions: None, max_tries: 10, ..plan(program, 3, CLOSED) };
-    let postgres = Postgres { login: Arc::new(Login::new("me", "db")), transport: Transport::Unix };
+    let postgres = Postgres::new(Arc::new(Login::new("me", "db")), Transport::Unix);
     let work = Arc::new(Workload::of(plan, Some(postgres), Vec::new()).with_feeds(vec![all]));
     // Not every third: of three clients that would be the same one each time.
     let world = World { failing: Some((4, *b"40001")), ..World::default() };

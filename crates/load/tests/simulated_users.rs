@@ -103,7 +103,7 @@ impl Recorder for All {
 fn run(plan: Plan, world: &World) -> All {
     let threads = plan.threads;
     let http = plan.program.slot("client_id").is_some();
-    let postgres = Postgres { login: Arc::new(Login::new("me", "db")), transport: Transport::Unix };
+    let postgres = Postgres::new(Arc::new(Login::new("me", "db")), Transport::Unix);
     let services = vec![Service::plain("sim")];
     let work = Arc::new(Workload::of(plan, (!http).then_some(postgres), services));
     let shards = (0..threads).map(|k| Shard::new(work.clone(), k, All::default())).collect();

@@ -292,7 +292,7 @@ fn mixed() -> Program {
 
 #[test]
 fn sql_and_http_in_one_script() {
-    let postgres = Postgres { login: Arc::new(Login::new("me", "db")), transport: Transport::Unix };
+    let postgres = Postgres::new(Arc::new(Login::new("me", "db")), Transport::Unix);
     let service = Service::plain("sim");
     let all = run_with(
         each(20, plan(mixed(), 3, CLOSED)),

@@ -19,8 +19,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Ready {
     pub work: Arc<Workload>,
-    /// Where PostgreSQL listens, by door: one, or a second for the replicas; none if it is not asked.
-    pub postgres: Vec<Address>,
+    /// Where PostgreSQL listens, by door and host: one, or a second for the replicas; none if it is not asked.
+    pub postgres: Vec<Vec<Address>>,
     /// Where the HTTP services listen, in the workload's order.
     pub services: Vec<Address>,
     pub driver: Driver,

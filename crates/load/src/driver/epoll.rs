@@ -176,11 +176,13 @@ impl<R: Recorder> Driver<'_, R> {
         if link.connecting {
             link.connecting = false;
             match outcome(&link.socket) {
-                Ok(()) => self.shard.connected(self.ground.clock.now(), conn),
-                Err(error) => return self.broken(conn, error),
+                Ok(()) => {
+                    self.shard.connected(self.ground.clock.now(), conn);
+                    // Room in the send buffer is of no interest from here on, and would wake us at every answer.
+                    self.watch(conn, EventFlags::empty(), false);
+                }
+                Err(error) => self.broken(conn, error),
             }
-            // Room in the send buffer is of no interest from here on, and would wake us at every answer.
-            self.watch(conn, EventFlags::empty(), false);
         } else if link.blocked {
             self.watch(conn, EventFlags::empty(), false);
             self.shard.writable(conn);
@@ -193,6 +195,10 @@ impl<R: Recorder> Driver<'_, R> {
     fn on_readable(&mut self, conn: ConnId, ends: bool, buffer: &mut [u8]) {
         loop {
             let Some(Some(link)) = self.links.get(number(conn)) else { return };
+            if link.connecting {
+                // The event was of the one before it.
+                return;
+            }
             match net::recv(&link.socket, &mut *buffer, RecvFlags::empty()) {
                 Ok((_, 0)) => {
                     let now = self.ground.clock.now();

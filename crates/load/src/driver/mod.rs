@@ -81,8 +81,8 @@ impl Gate {
 /// What a driver stands on; shared by all threads of a run.
 #[derive(Debug)]
 pub struct Ground<'a> {
-    /// Where PostgreSQL listens, by door; empty if it is not asked.
-    pub postgres: &'a [Address],
+    /// Where PostgreSQL listens, by door and host; empty if it is not asked.
+    pub postgres: &'a [Vec<Address>],
     /// Where the HTTP services listen, in the workload's order.
     pub services: &'a [Address],
     pub clock: Clock,
@@ -98,7 +98,7 @@ pub struct Ground<'a> {
 impl Ground<'_> {
     fn address(&self, target: Target) -> &Address {
         match target {
-            Target::Postgres(door) => &self.postgres[usize::from(door)],
+            Target::Postgres { door, host } => &self.postgres[usize::from(door)][usize::from(host)],
             Target::Service(it) => &self.services[usize::from(it)],
         }
     }

@@ -52,6 +52,10 @@ pub(super) struct Session {
     pub todo: u8,
     /// The transport is open, or about to be.
     pub linked: bool,
+    /// Which of the door's hosts it is with, or tries.
+    pub host: u16,
+    /// Hosts that have refused it since the last pause.
+    pub tried: u16,
     /// Log-ins that failed since the last that did not; sets the pause before the next.
     pub refusals: u32,
     /// In which manner to try at once again, where `sslmode` knows two.
@@ -138,6 +142,8 @@ impl Session {
             channel,
             todo: 0,
             linked: false,
+            host: 0,
+            tried: 0,
             refusals: 0,
             attempt: None,
             connecting_since: Nanos::ZERO,

@@ -13,6 +13,8 @@ const PAUSE: Nanos = Nanos::from_millis(10);
 const PAUSE_EACH: Nanos = Nanos::from_millis(10);
 const PAUSE_MAX: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(1));
 
+/// `cannot_connect_now`, as of one who must wait until there is another server.
+const NOT_YET: Code = Code::SqlState(*b"57P03");
 /// How often log-ins and transactions are looked over for those that take too long, at least.
 const SWEEP: Nanos = Nanos::from_millis(100);
 
@@ -88,9 +90,12 @@ impl<R: Recorder> Shard<R> {
 
     /// The server accepted the log-in.
     pub(super) fn opened(&mut self, now: Nanos, i: u32) {
+        if !self.is_wanted(i) {
+            return self.broken(now, self.conn(i), NOT_YET, "the server is not of the role that is wanted");
+        }
         self.connecting -= 1;
         let client = &mut self.clients[i as usize];
-        client.session.refusals = 0;
+        (client.session.refusals, client.session.tried) = (0, 0);
         client.session.last_words = None;
         self.recorder.connected(now - client.session.connecting_since);
         self.let_in(now);
@@ -137,6 +142,9 @@ impl<R: Recorder> Shard<R> {
             self.connecting -= 1;
             if attempt.is_some() {
                 self.clients[i as usize].session.attempt = attempt;
+                return self.connect(now, i);
+            }
+            if !self.wound_up && self.turn_to_next(i) {
                 return self.connect(now, i);
             }
             self.turned_away(code);

@@ -3,7 +3,7 @@
 //! A primary and its replicas may stand behind two doors. Each client has a session by each; it speaks in one at a time, and the
 //! other is parked. Where there is one door nothing is ever parked.
 
-use super::client::{Session, todo};
+use super::client::{Client, Session, todo};
 use super::{ConnId, Shard};
 use crate::random::Prng;
 use crate::recorder::Recorder;
@@ -17,7 +17,12 @@ impl<R: Recorder> Shard<R> {
     /// Whom a connection leads to.
     pub fn target(&self, conn: ConnId) -> Target {
         match self.web_number(conn) {
-            None => Target::Postgres(u16::from(self.door_of(conn))),
+            None => {
+                let i = self.client_of(conn) as usize;
+                let speaks = self.speaker(conn).is_some();
+                let session = if speaks { &self.clients[i].session } else { &self.parked[i] };
+                Target::Postgres { door: u16::from(self.door_of(conn)), host: session.host }
+            }
             Some(w) => Target::Service((w % self.work.services.len()) as u16),
         }
     }
@@ -138,6 +143,26 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
+    /// Client `i`, whom a host has refused, turns to the door's next one. False if all have refused it.
+    pub(super) fn turn_to_next(&mut self, i: u32) -> bool {
+        let Client { session, door, .. } = &mut self.clients[i as usize];
+        let count = self.work.by(*door).map_or(1, |it| it.hosts.count);
+        session.host = (session.host + 1) % count;
+        session.tried = (session.tried + 1) % count;
+        session.tried > 0
+    }
+
+    /// Whether whom client `i` has logged in with is whom its door is to lead to.
+    pub(super) fn is_wanted(&self, i: u32) -> bool {
+        let Client { session, door, .. } = &self.clients[i as usize];
+        let wanted = self.work.by(*door).map_or(To::Any, |it| it.hosts.wanted);
+        match session.channel.parameter("in_hot_standby") {
+            Some("on") => wanted != To::Primary,
+            Some(_) => wanted != To::Replica,
+            None => true,
+        }
+    }
+
     /// Somebody could not log in.
     pub(super) fn turned_away(&mut self, code: Code) {
         self.recorder.refused(code);
@@ -151,9 +176,10 @@ impl<R: Recorder> Shard<R> {
     }
 }
 
-/// A client's session by this door, which is not open yet.
-pub(super) fn session(work: &Workload, door: u8, other: &mut Prng) -> Session {
-    Session::new(channel(work, door, other), work.statements)
+/// The session of the client with this number by this door, which is not open yet.
+pub(super) fn session(work: &Workload, door: u8, client: u32, other: &mut Prng) -> Session {
+    let host = work.by(door).map_or(0, |it| it.hosts.first_of(client));
+    Session { host, ..Session::new(channel(work, door, other), work.statements) }
 }
 
 /// Of such a session, for one connection.
@@ -162,12 +188,11 @@ pub(super) fn channel(work: &Workload, door: u8, other: &mut Prng) -> Channel {
     for part in nonce.chunks_mut(8) {
         part.copy_from_slice(&other.u64().to_ne_bytes()[..part.len()]);
     }
-    let postgres = if door == 0 { &work.postgres } else { &work.replicas };
-    let Postgres { login, transport } = postgres.clone().unwrap_or_else(nobody);
+    let Postgres { login, transport, .. } = work.by(door).cloned().unwrap_or_else(nobody);
     Channel::new(login, transport, nonce)
 }
 
 /// Where no script speaks SQL, no session is ever opened.
 fn nobody() -> Postgres {
-    Postgres { login: Arc::new(Login::new("", "")), transport: Transport::Unix }
+    Postgres::new(Arc::new(Login::new("", "")), Transport::Unix)
 }

@@ -140,7 +140,7 @@ impl<R: Recorder> Shard<R> {
         let webs: Vec<Web> =
             (0..count).flat_map(|i| work.services.iter().map(move |it| Web::of(i, it))).collect();
         let parked: Vec<Session> = match work.replicas {
-            Some(_) => (0..count).map(|_| session(&work, 1, &mut other)).collect(),
+            Some(_) => (0..count).map(|i| session(&work, 1, first + i, &mut other)).collect(),
             None => Vec::new(),
         };
         let connections = clients.len() + parked.len() + webs.len();
@@ -577,7 +577,7 @@ fn client(work: &Workload, number: u32, other: &mut Prng) -> Client {
         }
     }
     Client {
-        session: session(work, 0, other),
+        session: session(work, 0, number, other),
         door: 0,
         state: State::Offline,
         listed: false,

@@ -232,12 +232,12 @@ impl<'a, R: Recorder> Run<'a, R> {
                     let welcome = (self.backends.len() as u32) < self.world.max_connections;
                     let target = self.shards[k].target(conn);
                     let side = match target {
-                        Target::Postgres(_) => Side::Postgres(Backend::new(welcome)),
+                        Target::Postgres { .. } => Side::Postgres(Backend::new(welcome)),
                         Target::Service(_) => Side::Web(web::Side::default()),
                     };
                     self.backends.insert(link, side);
                     let refuses = match target {
-                        Target::Postgres(door) => self.is_shut(door),
+                        Target::Postgres { door, .. } => self.is_shut(door),
                         Target::Service(_) => self.world.web.refuses,
                     };
                     match refuses {
@@ -314,8 +314,9 @@ impl<'a, R: Recorder> Run<'a, R> {
                 links.into_iter().for_each(|it| self.break_link(it));
             }
             What::Shut(door) => {
+                let target = |it: &Link| self.shards[it.shard].target(ConnId(it.conn));
                 let is_its =
-                    |it: &&Link| self.shards[it.shard].target(ConnId(it.conn)) == Target::Postgres(door);
+                    |it: &&Link| matches!(target(it), Target::Postgres { door: its, .. } if its == door);
                 let links: Vec<Link> = self.backends.keys().filter(is_its).copied().collect();
                 links.into_iter().for_each(|it| self.break_link(it));
             }

@@ -43,7 +43,7 @@ pub fn prepare(
         ask::Address::Tcp(it) => (Address::Tcp(*it), Transport::Tcp),
     };
     let asked = Asked {
-        postgres: Some((Postgres { login: Arc::clone(&place.target.login), transport }, address)),
+        postgres: Some((Postgres::new(Arc::clone(&place.target.login), transport), address)),
         services: Vec::new(),
     };
     prepare_for(options, program, asked, scale, seed)
@@ -114,7 +114,7 @@ pub fn prepare_for(
     let (services, addresses) = asked.services.into_iter().unzip();
     let ready = measure::Ready {
         work: Arc::new(Workload::of(plan, postgres, services)),
-        postgres: address.into_iter().collect(),
+        postgres: address.map(|it| vec![it]).into_iter().collect(),
         services: addresses,
         driver,
         spin: options.spin,

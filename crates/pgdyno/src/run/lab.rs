@@ -10,7 +10,6 @@ use load::ledger::IDENTITY;
 use model::plan::{Dataset, Feed, Replication, Setup, Stack};
 use model::reach::Reach;
 use model::rows::Rows;
-use stack::ask::Target;
 use stack::chain::{Chain, Problem, Step, in_database};
 use stack::component::program::Programs;
 use stack::dataset::{self, Loaded, Loader, Stage};
@@ -89,13 +88,6 @@ impl Lab {
     /// The chain of the last trial that was set up.
     pub fn chain(&self) -> &Chain {
         self.chain.as_ref().expect("a trial was set up")
-    }
-
-    /// Where SQL for the replicas goes: to the balancer before them, or to the first of them where there is none.
-    pub fn replicas(&self) -> Option<&Target> {
-        let chain = self.chain();
-        let first = || chain.servers().get(1).map(|it| &it.entrance);
-        chain.entry_to_replicas().or_else(first)
     }
 
     /// Where HTTP requests go, if the chain takes any.

@@ -74,8 +74,8 @@ fn listen(
     let rows = setup.dataset.as_ref().map(|it| stack::dataset::rows(&it.content) as i64);
     let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it)).into_iter().collect();
     let asked = workload::Asked {
-        postgres: Some(lab.chain().entry()),
-        replicas: lab.replicas(),
+        postgres: &lab.chain().entries(),
+        replicas: &lab.chain().entries_to_replicas(),
         secret: None,
         web: web.as_ref(),
         feeds: &feeds,

@@ -78,8 +78,8 @@ pub fn run(
     let web = lab.web();
     let planned = Planned::of(setup);
     let asked = workload::Asked {
-        postgres: Some(lab.chain().entry()),
-        replicas: lab.replicas(),
+        postgres: &lab.chain().entries(),
+        replicas: &lab.chain().entries_to_replicas(),
         secret: planned.as_ref().map(|it| it.secret),
         web: web.as_ref(),
         feeds: &feeds,

@@ -8,7 +8,7 @@ use load::feed::{Feed, Order};
 use load::ledger::Keyed;
 use load::random::Seeds;
 use load::script::{Head, Maker, Program};
-use load::{Initial, Plan, Postgres, Seeding, Service, Workload, schedule};
+use load::{Hosts, Initial, Plan, Postgres, Seeding, Service, Workload, schedule};
 use model::plan::{FeedOrder, Load, LoadModel, Operation, Setup, To, Work};
 use model::rows::Rows;
 use model::summary;
@@ -16,7 +16,7 @@ use model::{Nanos, PerSecond, Schedule, ScriptId, Stream, Users};
 use stack::ask::{self, Target};
 use std::sync::Arc;
 use wire::http::{Host, Url};
-use wire::pg::Transport;
+use wire::pg::{Login, Transport};
 use wire::tls::{Identity, Web as Tls};
 
 /// Arrivals that may wait for a client; further ones are dropped, and counted.
@@ -40,10 +40,10 @@ pub struct Loaded {
 /// Who is asked, and what with.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// Who answers SQL, if anybody does.
-    pub postgres: Option<&'a Target>,
-    /// The same of the replicas, where they have a door of their own.
-    pub replicas: Option<&'a Target>,
+    /// Who answers SQL, if anybody does; of several, whoever is the primary.
+    pub postgres: &'a [&'a Target],
+    /// The same of the replicas, where there are any; of several, those that are none any more are passed by.
+    pub replicas: &'a [&'a Target],
     /// Seals what is written by operations with a ledger; `None` where none is kept.
     pub secret: Option<u64>,
     /// Who answers HTTP requests.
@@ -71,7 +71,7 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
     let speaks = |kind: fn(&Work) -> bool| setup.operations.iter().any(|it| kind(&it.work));
     let (sql, replicas) = doors(setup, asked);
     let web = asked.web.filter(|_| speaks(|it| !matches!(it, Work::Script { .. })));
-    let each = [sql.is_some(), replicas.is_some(), web.is_some()].map(u32::from);
+    let each = [!sql.hosts.is_empty(), !replicas.hosts.is_empty(), web.is_some()].map(u32::from);
     measure::allow_files(clients * each.iter().sum::<u32>(), threads)?;
     let plan = Plan {
         seeds: seeding(&program, asked.variables, clients, threads, seed),
@@ -96,17 +96,16 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
     let many = !load.model.is_open() && !load.connect_each;
     let driver = Driver::suited(many);
     let described = describe(setup, &plan, driver, seed);
-    let (postgres, address): (Option<Postgres>, Option<Address>) = sql.map(door).unzip();
-    let replicas = replicas.map(door);
+    let (postgres, hosts): (Option<Postgres>, Option<Vec<Address>>) = sql.door().unzip();
     let (services, addresses) = web.map(|it| service(it, load)).transpose()?.into_iter().unzip();
     let feeds =
         setup.feeds.iter().zip(asked.feeds).map(|(it, rows)| Feed::new(rows.clone(), order(it.order, seed)));
     let mut work = Workload::of(plan, postgres, services).with_feeds(feeds.collect());
-    let mut doors: Vec<Address> = address.into_iter().collect();
-    if let Some((replicas, address)) = replicas {
+    let mut doors: Vec<Vec<Address>> = hosts.into_iter().collect();
+    if let Some((replicas, hosts)) = replicas.door() {
         let to: Vec<To> = setup.operations.iter().map(|it| it.to).collect();
         work = work.with_replicas(replicas, &to);
-        doors.push(address);
+        doors.push(hosts);
     }
     if let Some(keyed) = keyed {
         work = match asked.secret {
@@ -119,26 +118,48 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
     Ok(Loaded { ready, plan: described })
 }
 
-fn door(it: &Target) -> (Postgres, Address) {
-    let address = of(&it.address);
-    let transport = match &address {
-        Address::Unix(_) => Transport::Unix,
-        Address::Tcp(_) => Transport::Tcp,
-    };
-    (Postgres { login: Arc::clone(&it.login), transport }, address)
+/// Of these, whoever is wanted; nobody where there are none.
+#[derive(Clone, Copy, Debug)]
+struct Led<'a> {
+    hosts: &'a [&'a Target],
+    wanted: To,
+}
+
+impl Led<'_> {
+    /// One log-in, that of the first, will do for all.
+    fn door(self) -> Option<(Postgres, Vec<Address>)> {
+        let first = self.hosts.first()?;
+        let transport = match &first.address {
+            ask::Address::Unix(_) => Transport::Unix,
+            ask::Address::Tcp(_) => Transport::Tcp,
+        };
+        let addresses: Vec<Address> = self.hosts.iter().map(|it| of(&it.address)).collect();
+        let Ok(count @ 2..) = u16::try_from(addresses.len()) else {
+            return Some((Postgres::new(Arc::clone(&first.login), transport), addresses));
+        };
+        let mut login = Login::clone(&first.login);
+        login.keep_parameters = true;
+        let hosts = Hosts { count, wanted: self.wanted };
+        Some((Postgres::among(login.into(), transport, hosts), addresses))
+    }
 }
 
 /// Whom SQL is sent to: by the first door, and by that of the replicas where some of it goes elsewhere.
-fn doors<'a>(setup: &Setup, asked: &Asked<'a>) -> (Option<&'a Target>, Option<&'a Target>) {
+fn doors<'a>(setup: &Setup, asked: &Asked<'a>) -> (Led<'a>, Led<'a>) {
+    let nobody = Led { hosts: &[], wanted: To::Any };
+    let primary = Led { hosts: asked.postgres, wanted: To::Primary };
+    let replicas = Led { hosts: asked.replicas, wanted: To::Replica };
     let mut sql = setup.operations.iter().filter(|it| matches!(it.work, Work::Script { .. })).peekable();
     if sql.peek().is_none() {
-        return (None, None);
+        return (nobody, nobody);
     }
     let to: Vec<To> = sql.map(|it| it.to).collect();
-    match asked.replicas {
-        Some(replicas) if to.iter().all(|it| *it == To::Replica) => (Some(replicas), None),
-        Some(replicas) if to.iter().any(|it| *it != To::Primary) => (asked.postgres, Some(replicas)),
-        _ => (asked.postgres, None),
+    if asked.replicas.is_empty() || to.iter().all(|it| *it == To::Primary) {
+        (primary, nobody)
+    } else if to.iter().all(|it| *it == To::Replica) {
+        (replicas, nobody)
+    } else {
+        (primary, replicas)
     }
 }
 

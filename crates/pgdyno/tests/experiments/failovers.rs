@@ -90,6 +90,22 @@ fn a_laggard_loses_writes_and_is_called_wrong() {
     bench.clears();
 }
 
+/// Clients know all servers: what they write after the third second, the new primary has.
+#[test]
+fn without_a_balancer_clients_find_the_new_primary() {
+    let text = WRITES.replace("  balancer: { kind: haproxy, maxconn: 100 }\n", "");
+    let find = "faults: [ { at: 3s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
+    let bench = Bench::new("direct", &format!("{text}{find}"));
+    let ended = bench.run(&["--json"]);
+    let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
+    let told = survival.to_string();
+    assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{told}");
+    // Of 600 before it was killed, and 1200 since.
+    assert!(survival["counts"]["acknowledged"].as_u64() > Some(800), "{told}");
+    assert_eq!(survival["counts"]["misrouted"], 0, "{told}");
+    bench.clears();
+}
+
 /// Its leader's key lives for twenty seconds.
 #[test]
 fn patroni_fails_over() {

@@ -1,6 +1,6 @@
 //! How is something reached that was there before?
 
-use super::{Kept, PATIENCE, Problem, Running, console, failed, guard, in_database};
+use super::{Kept, PATIENCE, Problem, Running, console, failed, guard};
 use crate::ask::{Address, Target};
 use crate::component::postgres::random_password;
 use crate::component::{DoorTls, User};
@@ -129,11 +129,10 @@ fn written(host: &HostSpec) -> String {
 }
 
 fn settle(target: &Target, ssl: SslMode) -> Target {
-    let mut target = in_database(target, &target.login.database);
-    let login: &mut Login = Arc::get_mut(&mut target.login).expect("it has just been made");
+    let mut login = Login::clone(&target.login);
     login.ssl = ssl;
     login.keep_parameters = false;
-    target
+    Target { address: target.address.clone(), login: Arc::new(login) }
 }
 
 /// Reads it with this process's environment and files. A password in it is refused: the file that it stands in is kept

@@ -455,16 +455,8 @@ impl Running {
 
 /// The same target with another database.
 pub fn in_database(target: &Target, database: &str) -> Target {
-    let old = &target.login;
-    let mut login = Login::new(&old.user, database);
-    login.password.clone_from(&old.password);
-    login.parameters.clone_from(&old.parameters);
-    login.keep_parameters = old.keep_parameters;
-    login.methods = old.methods;
-    login.channel_binding = old.channel_binding;
-    login.ssl = old.ssl;
-    login.tls.clone_from(&old.tls);
-    login.host.clone_from(&old.host);
+    let mut login = Login::clone(&target.login);
+    database.clone_into(&mut login.database);
     Target { address: target.address.clone(), login: Arc::new(login) }
 }
 

@@ -69,9 +69,30 @@ impl Chain {
         self.servers().get(self.primary_index()).copied()
     }
 
-    /// What clients of the replicas connect to, through the balancer; `None` where there is none.
-    pub fn entry_to_replicas(&self) -> Option<&Target> {
-        self.nodes.iter().find_map(|it| it.read_only.as_ref())
+    /// Whom clients that want the primary log in with: [`Chain::entry`]; where that is one of several servers, the primary of
+    /// these, the first of which it is so far.
+    pub fn entries(&self) -> Vec<&Target> {
+        let servers = self.servers();
+        match servers.first() {
+            Some(it) if it.entrance.address == self.entry().address => {
+                servers.into_iter().map(|it| &it.entrance).collect()
+            }
+            _ => vec![self.entry()],
+        }
+    }
+
+    /// Whom clients of the replicas log in with: the balancer before them; without one, a replica of these, the last of which
+    /// is none so far. Empty where there are no replicas.
+    pub fn entries_to_replicas(&self) -> Vec<&Target> {
+        if let Some(balancer) = self.nodes.iter().find_map(|it| it.read_only.as_ref()) {
+            return vec![balancer];
+        }
+        let mut servers = self.servers();
+        if servers.len() < 2 {
+            return Vec::new();
+        }
+        servers.rotate_left(1);
+        servers.into_iter().map(|it| &it.entrance).collect()
     }
 
     /// What is asked for of the replicas there are.

@@ -13,7 +13,7 @@ pub enum Transport {
 }
 
 /// Everything that all connections to one server share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Login {
     pub user: String,
     /// The empty name means the user's.

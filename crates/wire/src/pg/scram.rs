@@ -147,6 +147,13 @@ impl Salted {
     }
 }
 
+/// Another log-in may be given another password: it has none yet.
+impl Clone for Salted {
+    fn clone(&self) -> Salted {
+        Salted::default()
+    }
+}
+
 impl std::fmt::Debug for Salted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Salted(***)")
