@@ -319,6 +319,12 @@ pub(super) fn take_back(supervisor: &mut Supervisor, running: &mut Running) -> R
     let Kept::Postgres(own) = &mut running.kept else { return Ok(()) };
     own.stop(supervisor)?;
     own.manager = None;
+    match std::fs::remove_file(own.data.join(patroni::MEMORY)) {
+        Err(it) if it.kind() != io::ErrorKind::NotFound => {
+            return Err(failed(own.name(), "forget what its Patroni was told", &it));
+        }
+        _ => {}
+    }
     running.configuration.retain(|it| Path::new(&it.0).extension().is_none_or(|it| it != "yml"));
     Ok(())
 }

@@ -18,6 +18,9 @@ pub static NAMES: Names = Names {
 /// The first version with `synchronous_mode: quorum`.
 pub const QUORUM: (u32, u32) = (4, 0);
 
+/// Beside the rows Patroni keeps what it was told of all servers, and believes that rather than a new configuration.
+pub const MEMORY: &str = "patroni.dynamic.json";
+
 /// What differs between servers, and what their Patroni is told of all.
 #[derive(Clone, Debug)]
 pub struct Given<'a> {

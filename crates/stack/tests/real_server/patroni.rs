@@ -13,7 +13,7 @@ fn a_switchover_and_a_dead_primary() {
     let [loop_wait, retry_timeout, ttl] = [1, 3, 10].map(Nanos::from_secs);
     let quick = Patroni { loop_wait, retry_timeout, ttl, ..Patroni::default() };
     let (manager, apart) = (Manager::Patroni(quick), geteuid().is_root());
-    let replication = Some(Replication { manager, apart, ..Replication::of(2, Sync::First(1)) });
+    let replication = Some(Replication { manager: manager.clone(), apart, ..Replication::of(2, Sync::First(1)) });
     let nodes = [haproxy(Entrance::Tcp, None), postgres(Entrance::Tcp)];
     let plan = Stack { replication, ..stack(&nodes) };
     let began = Instant::now();
@@ -60,4 +60,11 @@ fn a_switchover_and_a_dead_primary() {
     // Taken back from Patroni it is alone, with the rows it has.
     stand.become_(&stack(&[postgres(Entrance::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(ask(stand.chain.entry(), "select sum(a) from t"), "24");
+
+    // The next one is told anew: what the first was told lies beside the rows, and would be believed.
+    let replication = Some(Replication { manager, apart, ..Replication::of(1, Sync::Async) });
+    stand.become_(&Stack { replication, ..stack(&nodes) }).unwrap_or_else(|it| panic!("{it}"));
+    let admin = stand.admin("postgres");
+    assert_eq!(ask(&admin, sql), "async");
+    assert_eq!(ask(&admin, "show synchronous_standby_names"), "");
 }
