@@ -13,7 +13,8 @@ fn a_switchover_and_a_dead_primary() {
     let [loop_wait, retry_timeout, ttl] = [1, 3, 10].map(Nanos::from_secs);
     let quick = Patroni { loop_wait, retry_timeout, ttl, ..Patroni::default() };
     let (manager, apart) = (Manager::Patroni(quick), geteuid().is_root());
-    let replication = Some(Replication { manager: manager.clone(), apart, ..Replication::of(2, Sync::First(1)) });
+    let replication =
+        Some(Replication { manager: manager.clone(), apart, ..Replication::of(2, Sync::First(1)) });
     let nodes = [haproxy(Entrance::Tcp, None), postgres(Entrance::Tcp)];
     let plan = Stack { replication, ..stack(&nodes) };
     let began = Instant::now();
