@@ -94,6 +94,8 @@ struct Node {
     world: Option<World>,
     /// Of a node with a network of its own.
     port: Option<Port>,
+    /// Its end is certain, and no process of it may go on for a moment more.
+    killed: bool,
 }
 
 /// Processes of which `Node::pid` is the first.
@@ -164,7 +166,7 @@ impl Keeper {
                 Ok(Word::Limited { group, not_applied })
             }
             Order::Signal(id, signal) => {
-                let node = self.nodes.iter().find(|it| it.id == id).ok_or("it has ended")?;
+                let node = self.nodes.iter_mut().find(|it| it.id == id).ok_or("it has ended")?;
                 node.tell(signal).map_err(|it| it.to_string())?;
                 Ok(Word::Done)
             }
@@ -230,11 +232,16 @@ impl Keeper {
 
     /// Stops one node, step by step; returns when it has ended.
     fn stop(&mut self, id: NodeId) {
-        let Some(node) = self.nodes.iter().find(|it| it.id == id) else { return };
-        // A stopped process would keep a polite signal waiting.
-        let _ = node.tell(Sig::Cont);
-        for step in node.launch.stop.clone() {
-            let Some(node) = self.nodes.iter().find(|it| it.id == id) else { return };
+        let Some(node) = self.nodes.iter_mut().find(|it| it.id == id) else { return };
+        let mut steps = Vec::new();
+        // Who is held on purpose and is about to be killed with its world would get away with what is held.
+        if !node.killed {
+            steps.clone_from(&node.launch.stop);
+            // A stopped process would keep a polite signal waiting.
+            let _ = node.tell(Sig::Cont);
+        }
+        for step in steps {
+            let Some(node) = self.nodes.iter_mut().find(|it| it.id == id) else { return };
             let _ = node.tell(step.signal);
             let until = Instant::now() + step.patience;
             while self.nodes.iter().any(|it| it.id == id) && Instant::now() < until {
@@ -245,7 +252,7 @@ impl Keeper {
                 return;
             }
         }
-        if let Some(node) = self.nodes.iter().find(|it| it.id == id) {
+        if let Some(node) = self.nodes.iter_mut().find(|it| it.id == id) {
             let _ = node.tell(Sig::Kill);
         }
         while self.nodes.iter().any(|it| it.id == id) {
@@ -446,11 +453,12 @@ impl Node {
         let entrance = Arc::into_inner(entrance).expect("the command is gone");
         let (group, mut not_applied) = entrance.result();
         not_applied.extend(elsewhere(pid, &launch.limits.cpus, &not_applied));
-        Ok((Node { id, pid, pidfd, launch, world, port }, group, not_applied))
+        Ok((Node { id, pid, pidfd, launch, world, port, killed: false }, group, not_applied))
     }
 
     /// To the node's own process; see [`Order::Signal`].
-    fn tell(&self, signal: Sig) -> io::Result<()> {
+    fn tell(&mut self, signal: Sig) -> io::Result<()> {
+        self.killed |= signal == Sig::Kill;
         let handle = match &self.world {
             Some(world) if matches!(signal, Sig::Stop | Sig::Cont) => {
                 world.space.tell_all(self.pid, signal);

@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use stack::chain::{Inflicted, Wound};
 use stack::supervisor::{Answer, Launch, Sig, Supervisor};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const LASTING: Nanos = Nanos::from_secs(1);
@@ -52,6 +53,42 @@ fn what_is_withheld_from_all_replicas_is_lost_with_the_primary() {
     assert!(!promotion.safe);
     let entry = stand.chain.primary().unwrap().entrance.clone();
     assert_eq!(ask(&entry, "select count(*) from t"), "0", "it was acknowledged, and nobody else had it");
+}
+
+/// What dies slowly must not do meanwhile what it was held back from.
+#[test]
+fn who_is_held_when_its_world_is_killed_does_nothing_more() {
+    if !is_root() {
+        return;
+    }
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let (counter, counted) = (supervisor.home().join("counter"), supervisor.home().join("counted"));
+    let count = || counted.metadata().map_or(0, |it| it.len());
+    let counts = format!("while :; do echo >> {}; done", counted.display());
+    std::fs::write(&counter, counts).unwrap();
+    let user = supervisor.user().cloned();
+    let script = format!("sh {} & for it in 1 2 3 4; do while :; do :; done & done; wait", counter.display());
+    let mut launch =
+        Launch::new("apart", "/bin/sh", &supervisor.home()).args(["-c", &script]).as_user(user.as_ref());
+    launch.apart = true;
+    let node = supervisor.launch(launch).unwrap();
+    let ask = || if count() == 0 { Answer::NotYet("nothing".to_owned()) } else { Answer::Ready(()) };
+    supervisor.await_ready(node, PATIENCE, ask).unwrap();
+    let run = |program: &str, args: &[&str]| {
+        assert!(Command::new(program).args(args).stdout(Stdio::null()).status().unwrap().success());
+    };
+    let title = |it: &u32| std::fs::read_to_string(format!("/proc/{it}/cmdline")).unwrap_or_default();
+    let (held, others): (Vec<u32>, Vec<u32>) =
+        supervisor.processes(node).into_iter().partition(|it| title(it).ends_with("counter\0"));
+    // The end of a world begins with its first process, which the others now keep from the one processor they have.
+    others.iter().for_each(|it| run("taskset", &["--pid", "1", &it.to_string()]));
+    run("chrt", &["--idle", "--pid", "0", &supervisor.pid(node).unwrap().to_string()]);
+    supervisor.signal_one(node, held[0], Sig::Stop).unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    let before = count();
+    supervisor.signal(node, Sig::Kill).unwrap();
+    supervisor.stop(node).unwrap();
+    assert_eq!(count(), before);
 }
 
 #[test]
