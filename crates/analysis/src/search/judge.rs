@@ -10,7 +10,7 @@ use model::plan::Scale;
 use model::search::{Broke, Held, Hindered, Seen, Stage, Step};
 use model::stop::Fired;
 use model::summary::{Doubt, LoadModel, Reason, Summary};
-use model::{Nanos, Second};
+use model::{Nanos, OperationSecond, Second};
 
 /// Of what is offered; what is less falls behind by more than a fiftieth. Less than that is seen by [`growing`], which is
 /// more sensitive, but asks for a steady course; this one asks for nothing.
@@ -30,6 +30,37 @@ const FEWEST: usize = 8;
 /// A share of arrivals that have to wait for a client is no accident.
 const WAITED: f64 = 0.01;
 
+/// What is judged of one second of a trial, without its histograms: a search of hours keeps thousands of these.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    second: u64,
+    from: Nanos,
+    to: Nanos,
+    /// Of those whose window it was, not those that ended late: well; and in whatever way.
+    well: u64,
+    ended: u64,
+    in_flight: u64,
+    /// Transactions that were answered, and the sum of their response times.
+    answered: u64,
+    response_ns: u128,
+}
+
+impl From<&Second> for Pace {
+    fn from(it: &Second) -> Pace {
+        let sum = |of: fn(&OperationSecond) -> u64| it.operations.iter().map(of).sum();
+        Pace {
+            second: it.second,
+            from: it.from,
+            to: it.to,
+            well: sum(|it| it.ok.saturating_sub(it.late)),
+            ended: sum(|it| (it.ok + it.failed.total() + it.unknown.total()).saturating_sub(it.late)),
+            in_flight: it.in_flight,
+            answered: sum(|it| it.response.count()),
+            response_ns: it.operations.iter().map(|it| it.response.sum()).sum(),
+        }
+    }
+}
+
 /// Whether `step` held.
 ///
 /// `seconds` are the trial's, in the order of time; only the last ones, as many as the step's window is long, are looked at,
@@ -47,7 +78,7 @@ const WAITED: f64 = 0.01;
 pub fn judge(
     step: Step,
     summary: &Summary,
-    seconds: &[Second],
+    seconds: &[Pace],
     objectives: &[Judged],
     fired: Option<&Fired>,
 ) -> Seen {
@@ -60,7 +91,7 @@ pub fn judge(
 fn outcome(
     step: &Step,
     summary: &Summary,
-    seconds: &[&Second],
+    seconds: &[&Pace],
     objectives: &[Judged],
     fired: Option<&Fired>,
 ) -> Held {
@@ -127,32 +158,26 @@ fn by_service(broken: &Judged, summary: &Summary) -> bool {
 
 /// The last ones that are whole, as many as the window is long, without its beginning. What comes after `loaded`, all the time
 /// in which there were arrivals, is the end of what was under way: next to nothing is delivered then.
-fn within<'a>(step: &Step, seconds: &'a [Second], loaded: Nanos) -> Vec<&'a Second> {
-    let arriving = |it: &&Second| (it.second as f64) < loaded.as_secs_f64().round();
-    let whole: Vec<&Second> = seconds.iter().filter(arriving).filter(|it| lasting(it) > 0.5).collect();
+fn within<'a>(step: &Step, seconds: &'a [Pace], loaded: Nanos) -> Vec<&'a Pace> {
+    let arriving = |it: &&Pace| (it.second as f64) < loaded.as_secs_f64().round();
+    let whole: Vec<&Pace> = seconds.iter().filter(arriving).filter(|it| lasting(it) > 0.5).collect();
     let window = step.window.as_secs_f64();
     let from = whole.last().map_or(0.0, |it| it.to.as_secs_f64()) - window * (1.0 - STARTING);
     whole.into_iter().filter(|it| it.from.as_secs_f64() >= from - 1e-3).collect()
 }
 
-fn lasting(it: &Second) -> f64 {
+fn lasting(it: &Pace) -> f64 {
     it.to.0.saturating_sub(it.from.0) as f64 / 1e9
 }
 
 /// Of the seconds after the beginning, so that a pipeline that has to fill first is not taken for a delay.
-fn behind(level: f64, seconds: &[&Second], objectives: &[Judged]) -> Option<Broke> {
+fn behind(level: f64, seconds: &[&Pace], objectives: &[Judged]) -> Option<Broke> {
     let failures_judged = objectives.iter().any(|it| {
         let left = it.objective.split(['<', '>']).next().unwrap_or_default();
         left.trim_end().ends_with("errors") && it.verdict == Verdict::Kept
     });
     let offered = level * seconds.iter().map(|it| lasting(it)).sum::<f64>();
-    let ended = |it: &&Second| -> u64 {
-        let of = |it: &model::OperationSecond| {
-            let failed = if failures_judged { it.failed.total() + it.unknown.total() } else { 0 };
-            (it.ok + failed).saturating_sub(it.late)
-        };
-        it.operations.iter().map(of).sum()
-    };
+    let ended = |it: &&Pace| if failures_judged { it.ended } else { it.well };
     let delivered = seconds.iter().map(ended).sum::<u64>() as f64;
     let chance = CHANCE * (DISPERSION / 2.0 / offered).sqrt();
     let share = delivered / offered;
@@ -164,7 +189,7 @@ fn behind(level: f64, seconds: &[&Second], objectives: &[Judged]) -> Option<Brok
 /// Such a system's queue is a random walk: after t seconds it is away from where it was by about √(2.4 λ t). The slope is
 /// that of Theil and Sen, whom single bad seconds do not impress; that of the last half has to be half as steep at least,
 /// else it is coming to rest.
-fn growing(level: f64, seconds: &[&Second]) -> Option<Broke> {
+fn growing(level: f64, seconds: &[&Pace]) -> Option<Broke> {
     if seconds.len() < FEWEST {
         return None;
     }
@@ -179,10 +204,11 @@ fn growing(level: f64, seconds: &[&Second]) -> Option<Broke> {
 
 /// Sent and not yet answered, or by Little's law as many as the second's mean response time says, which counts those as
 /// well that wait for a client.
-fn under_way(level: f64, it: &Second) -> f64 {
-    let ended: u64 = it.operations.iter().map(|it| it.response.count()).sum();
-    let sum: u128 = it.operations.iter().map(|it| it.response.sum()).sum();
-    let by_time = if ended > 0 { level * sum as f64 / 1e9 / ended as f64 } else { 0.0 };
+fn under_way(level: f64, it: &Pace) -> f64 {
+    let by_time = match it.answered {
+        0 => 0.0,
+        answered => level * it.response_ns as f64 / 1e9 / answered as f64,
+    };
     by_time.max(it.in_flight as f64)
 }
 
@@ -198,7 +224,7 @@ mod tests {
     use crate::fixture::{closed, millis, open, quiet};
     use crate::summary::summarise;
     use model::summary::{Plan, Server};
-    use model::{Code, Latency, Measured, OperationSecond};
+    use model::{Code, Latency, Measured};
 
     /// Twenty seconds at 1000 per second, nothing to be said against them; 30 are under way.
     struct Trial {
@@ -255,7 +281,8 @@ mod tests {
         let scale = if closed { Scale::Clients } else { Scale::Rate };
         let window = Nanos::from_secs(20);
         let step = Step { scale, level: 1000.0, stage: it.stage, window, nudge: None, round: 0 };
-        let seen = judge(step, &summary, &it.seconds, &judged, fired.as_ref());
+        let seconds: Vec<Pace> = it.seconds.iter().map(Pace::from).collect();
+        let seen = judge(step, &summary, &seconds, &judged, fired.as_ref());
         let short = match seen.outcome {
             Held::Yes => "held".to_owned(),
             Held::No { why: Broke::Objective { text } } => format!("not: {text}"),

@@ -27,7 +27,7 @@ mod proof;
 mod rounds;
 mod track;
 
-pub use judge::judge;
+pub use judge::{Pace, judge};
 pub use proof::{Subject, interleave, is_plain, judged, proof};
 pub use rounds::together;
 

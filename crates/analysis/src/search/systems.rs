@@ -3,7 +3,7 @@
 //! Every trial is simulated, arrival by arrival: Poisson arrivals, first come first served, c servers. What came of it goes
 //! through `judge`, as a real trial does.
 
-use super::judge;
+use super::{Pace, judge};
 use crate::fixture::{open, quiet};
 use crate::objective;
 use crate::strategy::Chance;
@@ -80,6 +80,7 @@ impl System {
     /// Measures it.
     pub fn trial(&mut self, step: Step) -> Seen {
         let (summary, seconds) = self.simulate(&step);
+        let seconds: Vec<Pace> = seconds.iter().map(Pace::from).collect();
         let names = vec!["a.sql".to_owned(), "b.sql".to_owned()];
         let objectives: Vec<_> = self
             .p99

@@ -9,6 +9,7 @@ use analysis::account::{self, Late, Statements};
 use analysis::chart::{self, Charting};
 use analysis::finding::{self, Kept, TrialFacts};
 use analysis::rule::Scene;
+use analysis::search::Pace;
 use analysis::soak::{self, Soaking};
 use analysis::{objective, search, setting, steady};
 use model::chart::Charts;
@@ -224,7 +225,7 @@ struct Loaded {
     /// Of whole seconds, each.
     delivered: Vec<f64>,
     /// Each, where they are wanted.
-    seconds: Vec<Second>,
+    seconds: Vec<Pace>,
     trends: Vec<Trend>,
 }
 
@@ -232,7 +233,7 @@ struct Loaded {
 #[derive(Default)]
 struct Besides {
     charting: Option<Charting>,
-    kept: Option<Vec<Second>>,
+    kept: Option<Vec<Pace>>,
     soaking: Option<Soaking>,
 }
 
@@ -260,7 +261,7 @@ fn loaded(
             soaking.second(&it);
         }
         if let Some(kept) = &mut wanted.kept {
-            watch::keep(kept, it);
+            watch::keep(kept, Pace::from(&it));
         }
     }
     Ok(Loaded {

@@ -9,13 +9,14 @@ use crate::measure::{self, Unmeasured, Watch};
 use crate::voice::Trouble;
 use analysis::objective;
 use analysis::rule::{self, Fired, Scene as Ruled};
+use analysis::search::Pace;
 use load::driver::Clock;
 use model::freshness::Freshness;
 use model::objective::Judged;
 use model::ordeal::Ordeal;
 use model::plan::{Kind, LoadModel, Setup, Stage, Think, Work};
 use model::summary::{Hop, Server};
-use model::{Measured, Second, Summary};
+use model::{Measured, Summary};
 use stack::chain::{Chain, Running};
 use stack::freshness::Prober;
 use stack::limits::{Group, Usage};
@@ -52,7 +53,7 @@ pub struct Done {
     /// What watching cost.
     pub watching: Cost,
     /// In their order, where they are wanted.
-    pub seconds: Vec<Second>,
+    pub seconds: Vec<Pace>,
     /// What went wrong on purpose, and what came of it.
     pub ordeal: Option<Ordeal>,
     /// How old what replicas showed was, where there are some.

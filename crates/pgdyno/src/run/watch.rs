@@ -4,6 +4,7 @@
 
 use crate::measure::Watch;
 use analysis::rule::{Fired, Rule};
+use analysis::search::Pace;
 use load::Said;
 use load::driver::Clock;
 use model::{EventKind, Interval, LogEvent, Nanos, Sample, Second, Tick};
@@ -58,7 +59,7 @@ pub enum Seen<'a> {
 const KEPT: usize = 3600;
 
 /// Behind the others; the oldest goes when there are too many.
-pub fn keep(kept: &mut Vec<Second>, it: Second) {
+pub fn keep(kept: &mut Vec<Pace>, it: Pace) {
     if kept.len() == KEPT {
         kept.remove(0);
     }
@@ -84,7 +85,7 @@ pub struct Eyes<'a> {
     /// What the first client was told that could not connect.
     refused: Option<String>,
     /// Each second, where they are wanted afterwards.
-    kept: Option<Vec<Second>>,
+    kept: Option<Vec<Pace>>,
 }
 
 impl<'a> Eyes<'a> {
@@ -118,7 +119,7 @@ impl<'a> Eyes<'a> {
     }
 
     /// After the last look of the probes. What a rule said, if one did, and the seconds that were kept.
-    pub fn finish(mut self) -> (Option<Fired>, Vec<Second>) {
+    pub fn finish(mut self) -> (Option<Fired>, Vec<Pace>) {
         self.gather();
         let (writer, trial) = self.store;
         writer.samples(trial, self.fresh);
@@ -169,7 +170,7 @@ impl<'a> Eyes<'a> {
             }
         }
         if let Some(kept) = &mut self.kept {
-            keep(kept, Second::from(&tick));
+            keep(kept, Pace::from(&Second::from(&tick)));
         }
         let (writer, trial) = self.store;
         writer.tick(trial, Box::new(tick));
