@@ -38,7 +38,9 @@ pub fn trend(what: Trended, points: &[(f64, f64)]) -> Trend {
     };
     let course = course(&what, points, &line);
     let per_hour = Fitted { value: line.slope, interval: line.interval };
-    Trend { what, per_hour, from: line.at(points[0].0), to: line.at(last), course }
+    // There is no less than nothing, where a line would begin or end.
+    let at = |hours: f64| line.at(hours).max(0.0);
+    Trend { what, per_hour, from: at(points[0].0), to: at(last), course }
 }
 
 fn course(what: &Trended, points: &[(f64, f64)], line: &Slope) -> Course {

@@ -123,3 +123,11 @@ fn a_share_of_the_maximum() {
         assert_eq!(it.of_maximum, share);
     }
 }
+
+/// Nothing at first, then more and more quickly: the line begins below.
+#[test]
+fn nothing_is_less_than_nothing() {
+    let points: Vec<(f64, f64)> = (0..40).map(f64::from).map(|at| (at / 40.0, at * at)).collect();
+    let trend = trend(Trended::DeadRows { table: String::new() }, &points);
+    assert!(trend.from == 0.0 && trend.to > 1000.0, "{trend:?}");
+}
