@@ -254,22 +254,27 @@ impl Scene<'_> {
 
     /// Half as much again where the machine has that beside what others may use, else a quarter less.
     fn cpu(&self, name: &str, of: f64) -> Option<Nudge> {
-        let node = self.node(name)?;
-        let here = |it: &[u32]| {
-            node.limits.cpus.is_empty() || it.is_empty() || it.iter().any(|it| node.limits.cpus.contains(it))
+        let stack = &self.setup.stack;
+        let replicas = stack.replication.as_ref().map(|it| (&it.limits, f64::from(it.replicas)));
+        let is_replica = stack.replicas().iter().any(|it| it == name);
+        let (limits, copies_of, mine) = match replicas.filter(|_| is_replica) {
+            Some((limits, count)) => (limits, count, of),
+            None => self.node(name).map(|it| (&it.limits, copies(it), of / copies(it)))?,
         };
-        let whole = match node.limits.cpus.len() {
+        let here = |it: &[u32]| {
+            limits.cpus.is_empty() || it.is_empty() || it.iter().any(|it| limits.cpus.contains(it))
+        };
+        let whole = match limits.cpus.len() {
             0 => self.processors,
             pinned => (pinned as f64).min(self.processors),
         };
-        let stack = &self.setup.stack;
         let others = stack.nodes.iter().filter(|it| it.name != name).map(|it| (&it.limits, copies(it)));
-        let others = others.chain([(&stack.generator, 1.0)]).filter(|it| here(&it.0.cpus));
+        let others = others.chain(replicas.filter(|_| !is_replica)).chain([(&stack.generator, 1.0)]);
         // Who has no quota may use what is there; that it does so is another finding.
-        let taken: f64 = others.map(|(it, copies)| copies * it.cpu.unwrap_or(0.0)).sum();
-        let mine = of / copies(node);
-        let one_thread = matches!(node.kind, Kind::PgBouncer(_)) && mine * MORE > 1.0;
-        let enough = copies(node) * mine * MORE + taken <= whole && !one_thread;
+        let taken: f64 =
+            others.filter(|it| here(&it.0.cpus)).map(|(it, copies)| copies * it.cpu.unwrap_or(0.0)).sum();
+        let one_thread = self.node(name).is_some_and(|it| matches!(it.kind, Kind::PgBouncer(_)));
+        let enough = copies_of * mine * MORE + taken <= whole && !(one_thread && mine * MORE > 1.0);
         let to = if enough { MORE } else { LESS } * mine;
         Some(Nudge { turn: Turn::Cpu { node: name.to_owned() }, amount: Some((mine, to)) })
     }

@@ -79,6 +79,7 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
     Row {
         label: label.to_vec(),
         hops: setup.stack.nodes.iter().map(hop).collect(),
+        replication: setup.stack.replication.clone().filter(|it| it.replicas > 0),
         clients: clients(setup),
         generator: placement(&setup.stack.generator),
         not_applied,

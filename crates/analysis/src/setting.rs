@@ -93,11 +93,17 @@ fn closed(it: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadModel {
 fn turn(setup: &mut Setup, nudge: &Nudge) {
     let to = nudge.amount.map_or(0.0, |it| it.1);
     let whole = to.round() as u64;
+    let replicas = setup.stack.replicas();
+    let is_replica = |name: &String| replicas.contains(name);
     let nodes = &mut setup.stack.nodes;
     let node = |nodes: &mut Vec<Node>, name: &str, change: &dyn Fn(&mut Node)| {
         nodes.iter_mut().filter(|it| it.name == name).for_each(change);
     };
     match &nudge.turn {
+        // Replicas have their limits together.
+        Turn::Cpu { node: name } if is_replica(name) => {
+            setup.stack.replication.iter_mut().for_each(|it| it.limits.cpu = Some(to));
+        }
         Turn::Cpu { node: name } => node(nodes, name, &|it| it.limits.cpu = Some(to)),
         Turn::ReadIops { node: name } => node(nodes, name, &|it| it.limits.read_iops = Some(whole)),
         Turn::WriteIops { node: name } => node(nodes, name, &|it| it.limits.write_iops = Some(whole)),
@@ -171,7 +177,7 @@ fn set(all: &mut Vec<(String, String)>, name: &str, value: &str) {
 mod tests {
     use super::*;
     use crate::finding::fixture;
-    use model::plan::{Confirm, FeedOrder, Level, Service};
+    use model::plan::{Confirm, FeedOrder, Level, Replication, Service, Sync};
 
     fn step(scale: Scale, level: f64, stage: Stage, seconds: u64) -> Step {
         Step { scale, level, stage, window: Nanos::from_secs(seconds), nudge: None, round: 0 }
@@ -262,6 +268,7 @@ mod tests {
                 stats: None,
             });
             setup.stack.nodes[0].name = "service".to_owned();
+            setup.stack.replication = Some(Replication::of(2, Sync::Async));
             at(&setup, &Find::Once, &Step { nudge, ..step(Scale::Rate, 5.0, Stage::Ramp, 5) })
         };
         let of = |name: &str| name.to_owned();
@@ -270,6 +277,9 @@ mod tests {
         assert_eq!(limits(Turn::ReadIops { node: of("service") }, 800.0).read_iops, Some(800));
         assert_eq!(limits(Turn::WriteIops { node: of("service") }, 80.0).write_iops, Some(80));
         assert_eq!(limits(Turn::Memory { node: of("service") }, 4e8).memory, Some(400_000_000));
+        let replicas = || nudged(Turn::Cpu { node: of("postgres-3") }, 0.5).stack;
+        assert_eq!(replicas().replication.map(|it| it.limits.cpu), Some(Some(0.5)));
+        assert_eq!(replicas().nodes[0].limits.cpu, setup().stack.nodes[0].limits.cpu);
         let turn = Turn::ServiceEnv { node: of("service"), variable: of("POOL") };
         let Kind::Service(it) = nudged(turn, 6.0).stack.nodes.remove(0).kind else { panic!("it is one") };
         assert_eq!(it.env, [(of("POOL"), of("6"))]);

@@ -1,7 +1,9 @@
 use super::*;
 use crate::finding::fixture;
 use model::finding::ReadBack;
-use model::plan::{Entrance, Feed, FeedOrder, FeedSource, Limits, LoadModel, PoolMode, Scale, Service};
+use model::plan::{
+    Entrance, Feed, FeedOrder, FeedSource, Limits, LoadModel, PoolMode, Replication, Scale, Service, Sync,
+};
 use model::search::Answer;
 use model::{Nanos, Spacing};
 
@@ -455,6 +457,30 @@ fn a_cause_is_what_turning_moved() {
         assert_eq!(cause(&setup, &suspects, &proofs), expected, "{proofs:?}");
     }
     assert_eq!(cause(&setup, &[], &[]), Cause::NotKnown);
+}
+
+/// Replicas have their limits together: what one of them gets all of them get.
+#[test]
+fn replicas_take_room_and_can_be_given_some() {
+    let replicated = |cpu| {
+        let mut setup = setup("");
+        let limits = Limits { cpu: Some(cpu), ..Limits::default() };
+        setup.stack.replication = Some(Replication { limits, ..Replication::of(2, Sync::Async) });
+        setup
+    };
+    let replica = || {
+        let (node, throttled) = ("postgres-3".into(), Some(0.9));
+        Finding::ServerBound { cell: 0, node, cpu: 0.3, of_cpu: 0.3, throttled, stood_still: None }
+    };
+    let nudges = |setup: &Setup, it: Finding, processors| told(&suspects(setup, 0, &[it], processors)[0]);
+    let more = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.45";
+    assert_eq!(nudges(&replicated(0.3), replica(), 2.0), more);
+    // The primary has one of two, and three halves of each of them are more than what is left.
+    let less = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.225";
+    assert_eq!(nudges(&replicated(0.3), replica(), 1.8), less);
+    let mine = |cpu| nudges(&replicated(cpu), postgres(0.99), 2.0);
+    assert_eq!(mine(0.2), "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
+    assert_eq!(mine(0.3), "Cpu node: postgres | Cpu node: postgres 1 -> 0.75");
 }
 
 #[test]

@@ -123,14 +123,26 @@ fn active(cell: &Cell<'_>) -> Result<f64, Missing> {
 /// Where nothing bounds PostgreSQL the machine does, and its own rule tells of that.
 pub fn server(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
     let node = cell.server().ok_or(Missing::Server)?;
-    let Some(cpu) = Cpu::of(cell, node)? else { return Ok(Vec::new()) };
-    let finding = || Finding::ServerBound {
+    let full = |node: &Node| Ok(Cpu::of(cell, node)?.filter(Cpu::full).map(|it| (node.name.clone(), it)));
+    let replicas: Vec<Option<(String, Cpu)>> =
+        replicas(cell, node).iter().map(full).collect::<Result<_, _>>()?;
+    // Of replicas, which are alike, the one that has most to do.
+    let replica = replicas.into_iter().flatten().max_by(|a, b| a.1.used.total_cmp(&b.1.used));
+    let finding = |(node, cpu): (String, Cpu)| Finding::ServerBound {
         cell: cell.number,
-        node: node.name.clone(),
+        node,
         cpu: cpu.used,
         of_cpu: cpu.of,
         throttled: cpu.throttled,
         stood_still: cpu.stood_still,
     };
-    Ok(cpu.full().then(finding).into_iter().collect())
+    Ok(full(node)?.into_iter().chain(replica).map(finding).collect())
+}
+
+/// The others of the primary's kind.
+fn replicas(cell: &Cell<'_>, primary: &Node) -> Vec<Node> {
+    let stack = &cell.setup.stack;
+    let limits = stack.replication.as_ref().map(|it| it.limits.clone()).unwrap_or_default();
+    let replica = |name| Node { name, limits: limits.clone(), ..primary.clone() };
+    stack.replicas().into_iter().map(replica).collect()
 }

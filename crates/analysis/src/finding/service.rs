@@ -46,9 +46,11 @@ fn gauge(cell: &Cell<'_>, node: &Node, series: &str, of: &str) -> Option<f64> {
     cell.median(|it| mean(&sums(it.samples, &node.name, series, |it| it == of)))
 }
 
-/// Transactions that ended well, per second.
+/// Transactions that were answered, in whatever way, per second: who was refused had asked too.
 fn rate(it: &TrialFacts<'_>) -> Option<f64> {
-    Some(it.valid()?.total.tps.0).filter(|it| *it > 0.0)
+    let summary = it.valid()?;
+    let answered = summary.total.counts.executed();
+    (answered > 0).then(|| answered as f64 / summary.window.as_secs_f64())
 }
 
 pub fn pools(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {

@@ -12,6 +12,8 @@ pub const LARGE: f64 = 1.0 / 3.0;
 const MOST: f64 = 0.5;
 /// Fewer active sessions are no queue.
 const ACTIVE: f64 = 2.0;
+/// With fewer of them nothing that they wait for holds anybody up.
+const WORKING: f64 = 0.5;
 /// Statements that are told.
 const STATEMENTS: usize = 3;
 
@@ -81,9 +83,9 @@ fn active(cell: &Cell<'_>) -> Option<f64> {
 /// What commits and updates wait for. `cell` under full load; `whole` from begin to end, for what is rarely sampled.
 pub fn bounds(cell: &Cell<'_>, whole: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
     let active = active(cell).ok_or(Missing::Server)?;
-    let large = |class| share_of(cell, class).filter(|it| *it >= LARGE);
+    // One session that waits for the disk at each commit is held up no less than twenty; none is not.
+    let large = |class| share_of(cell, class).filter(|it| *it >= LARGE && active >= WORKING);
     let mut found = Vec::new();
-    // One session that waits for the disk at each commit is held up no less than twenty.
     found.extend(large(Class::Log).map(|share| Bound::WalFlush { share, active }));
     found.extend(large(Class::Replicas).map(|share| Bound::SyncReplicas { share, active }));
     found.extend(large(Class::Rows).filter(|_| active >= ACTIVE).map(|share| Bound::RowLocks {

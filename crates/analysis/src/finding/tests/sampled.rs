@@ -1,7 +1,7 @@
 //! Rules on what is sampled: each has rows that must fire, and rows that must not.
 
 use super::*;
-use model::plan::Limits;
+use model::plan::{Limits, Replication, Sync};
 
 /// One cell as `word` says it, changed.
 fn cell(word: &str, change: impl FnOnce(&mut Setup)) -> Experiment {
@@ -52,6 +52,19 @@ fn a_pinned_server_is_bound_by_its_processors() {
     check_in(&pinned(&[0, 1]), &[busy(0.95)], &[]);
     check_in(&pinned(&[]), &[busy(0.95)], &[]);
     check_in(&pinned(&[0]), &[busy(0.95).not_applied("postgres", "cpus")], &[]);
+    // Of replicas, which have limits of their own, the one that has most to do.
+    let replicated = cell("direct", |it| {
+        let plan = Replication::of(2, Sync::Async);
+        let limits = Limits { cpu: Some(0.3), ..Limits::default() };
+        it.stack.replication = Some(Replication { limits, ..plan });
+    });
+    let read = |second, third| {
+        let of_replica = |run: Run, name, used| run.counter(name, "cgroup_cpu", "", used);
+        of_replica(of_replica(busy(0.1), "postgres-2", second), "postgres-3", third)
+    };
+    let bound = "ServerBound { cell: 0, node: \"postgres-3\", cpu: 0.3, of_cpu: 0.3, throttled: None, stood_still: None }";
+    check_in(&replicated, &[read(0.29, 0.3)], &[bound]);
+    check_in(&replicated, &[read(0.1, 0.1)], &[]);
     // What stood still is told with what was used.
     let throttled = cpu(run(), "postgres", 0.97, 60.0).counter("postgres", "cgroup_throttled_time", "", 2.5);
     check(
@@ -96,11 +109,11 @@ fn a_service_whose_connections_are_all_lent() {
     );
     check_in(&serviced("direct", 1), &[pool(9.9, 0.5)], &[]);
     check_in(&serviced("direct", 1), &[pool(5.0, 40.0)], &[]);
-    // One that counts who had to wait, of 999 that ended well in a second.
+    // One that counts who had to wait, of 1000 that were answered in a second, one of them badly.
     let counted = |waited| pool(9.9, 0.0).counter("service", "service_pool_waited_total", "pool", waited);
     check_in(
         &serviced("direct", 1),
-        &[counted(899.1)],
+        &[counted(900.0)],
         &[
             "Bound { cell: 0, by: ServicePool { node: \"service\", pool: \"pool\", size: 10.0, busy: 9.9, waiting: \
              Some(0.0), waited: Some(0.9) } }",
@@ -171,6 +184,8 @@ fn commits_that_wait() {
     let both =
         waiting(run(), "IO/WALSync", 1.0, 2.0).gauge("postgres", "pg_active_waits", "LWLock/WALWrite", 1.0);
     check(&["direct"], &[both], &["Bound { cell: 0, by: WalFlush { share: 0.5, active: 3.0 } }"]);
+    // Hardly anybody is there to wait.
+    check(&["direct"], &[waiting(run(), "IO/WALSync", 0.04, 0.01)], &[]);
     // One client waits at each commit too.
     let one = waiting(run(), "IO/WALSync", 0.8, 0.2);
     check(&["direct"], &[one], &["Bound { cell: 0, by: WalFlush { share: 0.8, active: 1.0 } }"]);
