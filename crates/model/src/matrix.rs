@@ -4,7 +4,7 @@
 //! because a figure means nothing without them.
 
 use crate::objective::Tally;
-use crate::plan::{Entrance, PoolMode};
+use crate::plan::{Entrance, PoolMode, Replication};
 use crate::stop::Fired;
 use crate::summary::Reason;
 use serde::Serialize;
@@ -31,6 +31,9 @@ pub struct Row {
     pub label: Vec<(String, String)>,
     /// The way to PostgreSQL, the entrance first; the last one is PostgreSQL.
     pub hops: Vec<Hop>,
+    /// Of the last one, where it has replicas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replication: Option<Replication>,
     /// Clients, or what may be in flight in an open model.
     pub clients: u32,
     /// Processors that the generator may use.

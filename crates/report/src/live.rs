@@ -55,16 +55,30 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Doing {
     SettingUp,
-    Fetching { major: u32 },
-    Starting { node: String },
+    Fetching {
+        major: u32,
+    },
+    Starting {
+        node: String,
+    },
     Dropping,
-    Loading { sent: u64, of: u64 },
+    Loading {
+        sent: u64,
+        of: u64,
+    },
     Keys,
     Statistics,
-    Restored { took: Nanos },
+    Restored {
+        took: Nanos,
+    },
+    /// Nothing was written since.
+    Kept,
     Warmed,
     WarmingUp,
-    Measuring { second: u64, of: Nanos },
+    Measuring {
+        second: u64,
+        of: Nanos,
+    },
 }
 
 /// What is worth keeping on the screen.

@@ -274,7 +274,12 @@ fn paths(matrix: &Matrix, notes: &mut Notes, lang: &dyn Lang) -> Filled {
     missing.dedup();
     let mut cells = Vec::new();
     for row in &matrix.rows {
-        let mut marks = vec![notes.mark(lang.path(&row.hops, &row.generator, "→"), true)];
+        let mut way = lang.path(&row.hops, &row.generator, "→");
+        if let Some(it) = &row.replication {
+            let followed = lang.followed(it.sync);
+            way += &lang.with_replicas(it.replicas as usize, &followed, it.manager.product());
+        }
+        let mut marks = vec![notes.mark(way, true)];
         let of_row: Vec<Kind> = row.trials.iter().flat_map(|it| left_out(it, lang)).map(|it| it.0).collect();
         for (kind, why, count) in &kinds {
             let mark = match of_row.iter().filter(|it| *it == kind).count() {

@@ -45,6 +45,16 @@ pub enum Manager {
     Patroni(Patroni),
 }
 
+impl Manager {
+    /// `pgdyno`, `Patroni`.
+    pub fn product(&self) -> &'static str {
+        match self {
+            Self::Ours(_) => "pgdyno",
+            Self::Patroni(_) => "Patroni",
+        }
+    }
+}
+
 /// Our own: promotes when the primary does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Promoter {

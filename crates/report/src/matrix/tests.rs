@@ -3,7 +3,7 @@ use crate::lang::{En, Lang, Ru};
 use model::finding::{Compared, OtherWork};
 use model::matrix::{Against, Hop, Placement, Status, Trial};
 use model::objective::{Judged, Tally, Unit, Verdict as Kept, Worst};
-use model::plan::{Entrance, PoolMode};
+use model::plan::{Entrance, PoolMode, Replication, Sync};
 use model::{PerSecond, stop::Fired};
 
 fn hop(product: &'static str, mode: Option<PoolMode>, size: u32, cpu: f64, entrance: Entrance) -> Hop {
@@ -47,6 +47,7 @@ fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, Verdict)>) -> R
     Row {
         label: vec![("pooler.mode".into(), mode.into()), ("clients".into(), clients.to_string())],
         hops: before.into_iter().chain([hop("PostgreSQL", None, 50, 1.0, tcp)]).collect(),
+        replication: None,
         clients,
         generator: Placement { cpu: None, cpus: vec![1] },
         not_applied: vec![],
@@ -159,6 +160,27 @@ fn many_ways_have_marks_of_their_own() {
     );
     assert_eq!(notes.mark("way 3".into(), true), "d");
     assert_eq!(notes.mark("other".into(), false), "1");
+}
+
+#[test]
+fn replicas_belong_to_the_way() {
+    let mut matrix = matrix();
+    let plan = Replication::of(2, Sync::Any(1));
+    matrix.rows[0].replication = Some(plan.clone());
+    let ways =
+        |lang: &dyn Lang| table(&matrix, &[], lang).notes.into_iter().map(|it| it.1.text).collect::<Vec<_>>();
+    let en = ways(&En).concat();
+    assert!(
+        en.contains("(50 slots, 1 CPU) with 2 replicas (log, commits wait for any 1); pgdyno promotes"),
+        "{en}"
+    );
+    let ru = ways(&Ru).concat();
+    assert!(ru.contains("2 реплики"), "{ru}");
+    // A way without them is another one: that of the last row.
+    let of = |it: &Matrix| {
+        table(it, &[], &En).notes.into_iter().filter(|it| it.1.text.contains("generator (")).count()
+    };
+    assert_eq!((of(&matrix), of(&self::matrix())), (4, 3));
 }
 
 #[test]

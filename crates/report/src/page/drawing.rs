@@ -7,7 +7,7 @@ use model::Nanos;
 use model::account::HopAccount;
 use model::finding::Finding;
 use model::matrix::{Hop, NotApplied};
-use model::plan::{Entrance, Limits, Manager, Setup, Stack};
+use model::plan::{Entrance, Limits, Setup, Stack};
 
 /// One drawing for each way that the chosen cells have.
 pub fn blocks(case: &Case<'_>) -> Vec<Block> {
@@ -85,13 +85,9 @@ fn replicas<'a>(
         let first = vec![seat(case, setup, name, Seat::Replica)];
         node(case, cell, product.to_owned(), first, &plan.limits, &missing(name), &seen(name), name)
     };
-    let heading = match plan.manager {
-        Manager::Ours(_) => "pgdyno",
-        Manager::Patroni(_) => "Patroni",
-    };
     let line = |text| Line { text, tone: Tone::Plain };
     let manager = DrawnNode {
-        heading: heading.to_owned(),
+        heading: plan.manager.product().to_owned(),
         lines: case.lang.manages(&plan.manager).into_iter().map(line).collect(),
         load: None,
         tone: Tone::Faint,

@@ -100,3 +100,48 @@ impl Shared {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use load::driver::Clock;
+    use stack::ask::Address;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use wire::pg::Login;
+
+    const KNOWN: Nanos = Nanos::from_millis(300);
+
+    fn target(listener: &TcpListener) -> Target {
+        let address = Address::Tcp(listener.local_addr().expect("it is bound"));
+        Target { address, login: Arc::new(Login::new("somebody", "")) }
+    }
+
+    /// A server that lets everybody in and finds that each statement is done.
+    fn serve(mut to: TcpStream) {
+        let mut bytes = [0; 512];
+        let mut answer: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+        while to.read(&mut bytes).is_ok_and(|it| it > 0) && to.write_all(answer).is_ok() {
+            answer = b"C\0\0\0\x0dSELECT 0\0Z\0\0\0\x05I";
+        }
+    }
+
+    #[test]
+    fn whoever_is_new_has_time_until_it_is_heard() {
+        let [answers, silent] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("there is a port"));
+        let known = target(&answers);
+        thread::spawn(move || answers.incoming().flatten().for_each(serve));
+        let since = Since::new(Clock::start());
+        let monitor = Monitor::start(target(&silent), since.clone());
+        assert_eq!(monitor.patience(KNOWN), KNOWN, "the first one was there before");
+        monitor.turn_to(target(&silent), since.now());
+        assert_eq!(monitor.patience(KNOWN), NEW);
+        assert_eq!(monitor.patience(NEW + KNOWN), NEW + KNOWN, "whoever has more keeps it");
+        monitor.turn_to(known, since.now());
+        let until = std::time::Instant::now() + Duration::from_secs(30);
+        while monitor.patience(KNOWN) != KNOWN {
+            assert!(std::time::Instant::now() < until, "it answers, and is not heard");
+            thread::sleep(EVERY);
+        }
+    }
+}

@@ -50,6 +50,7 @@ impl LiveWords for En {
             Doing::Keys => "building keys".to_owned(),
             Doing::Statistics => "taking statistics".to_owned(),
             Doing::Restored { took } => format!("the data is as it was after {:.1} s", took.as_secs_f64()),
+            Doing::Kept => "the data is as it was: nothing was written".to_owned(),
             Doing::Warmed => "the caches are ready".to_owned(),
             Doing::WarmingUp => "warming up".to_owned(),
             Doing::Measuring { second, of } => format!("{second} of {:.0} s", of.as_secs_f64()),

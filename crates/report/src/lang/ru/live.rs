@@ -55,6 +55,7 @@ impl LiveWords for Ru {
             Doing::Keys => "строятся ключи и индексы".to_owned(),
             Doing::Statistics => "собирается статистика".to_owned(),
             Doing::Restored { took } => format!("данные восстановлены за {}", seconds(*took)),
+            Doing::Kept => "данные прежние: в них не писали".to_owned(),
             Doing::Warmed => "кэши готовы".to_owned(),
             Doing::WarmingUp => "прогрев".to_owned(),
             Doing::Measuring { second, of } => {

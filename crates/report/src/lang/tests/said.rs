@@ -393,11 +393,12 @@ fn live(lang: &dyn Lang) -> Told {
         Doing::Keys,
         Doing::Statistics,
         Doing::Restored { took },
+        Doing::Kept,
         Doing::Warmed,
         Doing::WarmingUp,
         Doing::Measuring { second: 12_345, of: took },
     ];
-    covers!(doing, Doing: SettingUp, Fetching, Starting, Dropping, Loading, Keys, Statistics, Restored, Warmed,
+    covers!(doing, Doing: SettingUp, Fetching, Starting, Dropping, Loading, Keys, Statistics, Restored, Kept, Warmed,
         WarmingUp, Measuring);
     for it in doing {
         tell("doing", lang.doing(&it));

@@ -99,6 +99,7 @@ fn row(way: &str, tps: f64, against: Option<(f64, Verdict)>) -> Row {
     Row {
         label: vec![("way".into(), way.into())],
         hops,
+        replication: None,
         clients: 8,
         generator: Placement { cpu: None, cpus: vec![1] },
         not_applied: vec![],
