@@ -7,7 +7,7 @@ use super::feeds::{self, Feeds};
 use super::workload::Web;
 use crate::voice::{Trouble, plain};
 use load::ledger::IDENTITY;
-use model::plan::{Dataset, Feed, Replication, Setup, Stack};
+use model::plan::{Cache, Dataset, Feed, Replication, Setup, Stack};
 use model::reach::Reach;
 use model::rows::Rows;
 use stack::chain::{Chain, Problem, Step, in_database};
@@ -53,6 +53,9 @@ struct Filled {
     /// Without what follows once the rows are there.
     dataset: Dataset,
     template: Template,
+    /// How far the server was with writing when the last trial began, by [`Template::settle`]; `None` where that trial's data were
+    /// not those of the template, or their caches were left as they were: a copy's are empty.
+    untouched: Option<u64>,
 }
 
 /// What happens meanwhile, to be shown.
@@ -62,6 +65,8 @@ pub enum News<'a> {
     Loading(Stage, u64),
     Loaded(&'a Loaded),
     Restored(&'a Copied),
+    /// The trial before wrote nothing.
+    Kept,
     Warmed(&'a Warmth),
 }
 
@@ -224,8 +229,15 @@ impl Lab {
         let server = if server.0.is_some() { (server.0, String::new()) } else { server };
         let base = Dataset { after: Vec::new(), ..dataset.clone() };
         let same = |it: &Filled| it.server == server && it.dataset == base;
-        match self.filled.as_ref().filter(|it| same(it)) {
-            Some(filled) => tell(News::Restored(&filled.template.restore().map_err(failed)?)),
+        match self.filled.as_mut().filter(|it| same(it)) {
+            Some(filled) => {
+                let before = filled.untouched.take();
+                if before.is_some() && before == filled.template.settle().map_err(failed)? {
+                    tell(News::Kept);
+                } else {
+                    tell(News::Restored(&filled.template.restore().map_err(failed)?));
+                }
+            }
             None => {
                 self.filled = None;
                 self.feeds.forget_queries();
@@ -241,7 +253,7 @@ impl Lab {
                 let superuser = postgres.admin.as_ref().unwrap_or(&postgres.entrance);
                 let whose = if postgres.is_attached() { Whose::Attached } else { Whose::Ours };
                 let template = Template::make(superuser, &chain.users().database, whose).map_err(failed)?;
-                self.filled = Some(Filled { server, dataset: base, template });
+                self.filled = Some(Filled { server, dataset: base, template, untouched: None });
             }
         }
         self.build(&dataset.after)?;
@@ -249,6 +261,11 @@ impl Lab {
         self.feeds(setup).map_err(|it| Hindrance::Failed(it.what))?;
         let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
         tell(News::Warmed(&chain.cache(&mut self.supervisor, cache).map_err(failed)?));
+        if let Some(filled) =
+            self.filled.as_mut().filter(|_| dataset.after.is_empty() && cache != Cache::AsIs)
+        {
+            filled.untouched = filled.template.settle().map_err(failed)?;
+        }
         Ok(())
     }
 }

@@ -35,6 +35,7 @@ pub fn told(it: &News<'_>) -> Option<Told> {
             Told::Lasting(Milestone::Loaded { rows, took, rate })
         }
         News::Restored(it) => Told::Passing(Doing::Restored { took: it.took.into() }),
+        News::Kept => Told::Passing(Doing::Kept),
         News::Warmed(Warmth::NotCold) => Told::Lasting(Milestone::NotCold),
         News::Warmed(_) => Told::Passing(Doing::Warmed),
     })

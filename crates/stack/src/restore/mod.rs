@@ -13,6 +13,7 @@ use crate::ask::{self, Connection, Target};
 use crate::chain::in_database;
 use crate::dataset::{literal, quoted};
 use std::fmt;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 use wire::Code;
 
@@ -86,6 +87,9 @@ const MARK: &str = "pgdyno: ";
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Of tries to get the last session out.
 const TRIES: u32 = 5;
+/// Looks at whether a session that was ended is gone, and the time between them.
+const SETTLING: u32 = 50;
+const BETWEEN: Duration = Duration::from_millis(20);
 const IN_USE: Code = Code::SqlState(*b"55006");
 const NO_SUCH_DATABASE: Code = Code::SqlState(*b"3D000");
 const FORBIDDEN: Code = Code::SqlState(*b"42501");
@@ -173,6 +177,23 @@ impl Template {
         copied.checkpoint = checkpoint(&mut connection)?;
         copied.took = begun.elapsed();
         Ok(copied)
+    }
+
+    /// Ends the sessions in the database. Then, how far transactions that write have got on the whole server: while that is the
+    /// same, so are the rows. `None` where others may be at work, or a session does not end.
+    pub fn settle(&self) -> Result<Option<u64>, Error> {
+        if self.whose == Whose::Attached {
+            return Ok(None);
+        }
+        let mut connection = maintenance(&self.superuser, &self.database)?;
+        for _ in 0..SETTLING {
+            if self.end_sessions(&mut connection, &self.database)? == 0 {
+                let next = connection.value("select txid_snapshot_xmax(txid_current_snapshot())")?;
+                return Ok(next.and_then(|it| it.parse().ok()));
+            }
+            sleep(BETWEEN);
+        }
+        Ok(None)
     }
 
     /// Drops the template; the database stays as it is.

@@ -69,6 +69,39 @@ fn a_trial_leaves_nothing_behind() {
     }
 }
 
+/// On a server of its own: what others write on it counts too.
+#[test]
+fn whether_anything_was_written_is_known() {
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let postgres = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
+    let superuser = postgres.target();
+    superuser.open(PATIENCE).unwrap().query("create database trial").unwrap();
+    let target = stack::chain::in_database(&superuser, "trial");
+    load(target.clone(), Content::Profiles { users: 5, per_user: 16 });
+    let template = Template::make(&superuser, "trial", Whose::Ours).unwrap();
+    template.restore().unwrap();
+    let begin = template.settle().unwrap();
+    assert!(begin.is_some());
+    let mut reader = target.open(PATIENCE).unwrap();
+    reader.query("begin; select sum(value_id) from profiles").unwrap();
+    assert_eq!(template.settle().unwrap(), begin, "it was only read");
+    reader.query("select 1").unwrap_err();
+    // Also what is undone again leaves rows behind.
+    let writes =
+        ["update profiles set value_id = -1", "begin; delete from profiles; rollback", "analyze profiles"];
+    let mut known = begin;
+    for sql in writes {
+        target.open(PATIENCE).unwrap().query(sql).unwrap();
+        let now = template.settle().unwrap();
+        assert!(now > known, "{sql}: {now:?} after {known:?}");
+        known = now;
+    }
+    // Ended in the middle, with its session.
+    let mut writer = target.open(PATIENCE).unwrap();
+    writer.query("begin; update profiles set value_id = -2").unwrap();
+    assert!(template.settle().unwrap() > known);
+}
+
 #[test]
 fn the_owner_stays_and_half_a_restore_is_made_whole() {
     let (mut connection, name) = profiles();
