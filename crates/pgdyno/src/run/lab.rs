@@ -50,7 +50,7 @@ pub struct Lab {
 struct Filled {
     /// Our data, or the server that was there before.
     server: (Option<NodeId>, String),
-    /// Without what follows once the rows are there.
+    /// The rows alone: without what follows once they are there, and however warm they are.
     dataset: Dataset,
     template: Template,
     /// How far the server was with writing when the last trial began, by [`Template::settle`]; `None` where that trial's data were
@@ -227,7 +227,7 @@ impl Lab {
         })?;
         let server = (postgres.cluster(), postgres.entrance.address.to_string());
         let server = if server.0.is_some() { (server.0, String::new()) } else { server };
-        let base = Dataset { after: Vec::new(), ..dataset.clone() };
+        let base = Dataset { after: Vec::new(), cache: Cache::AsIs, ..dataset.clone() };
         let same = |it: &Filled| it.server == server && it.dataset == base;
         match self.filled.as_mut().filter(|it| same(it)) {
             Some(filled) => {
