@@ -59,7 +59,7 @@ impl Pulse {
             let last = self.slots.values().next_back().map(|it| (it.1, end));
             let gaps = self.slots.values().zip(self.slots.values().skip(1)).map(|(a, b)| (a.1, b.0));
             let gaps = gaps.chain(last);
-            let is_its = |&(a, b): &(Nanos, Nanos)| b > fault.at && a < next && (b <= next || a <= fault.at);
+            let is_its = |&(a, b): &(Nanos, Nanos)| b > fault.at && (b <= next || a <= fault.at);
             let (from, to) = gaps.filter(is_its).max_by_key(|&(a, b)| b - a)?;
             Some(Outage { fault: number, from, to })
         };

@@ -267,6 +267,8 @@ fn ledgers_that_are_not_whole() {
     };
     let contradicts = "Unknown; contradictions 1";
     check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.ended = Nanos(0)), contradicts);
+    // Who contradicts himself is not believed that something is gone either.
+    check_with("0a 0a", &["0/0"], twisted(|it| it.ended = Nanos(0)), "Unknown lost 1 0/1; contradictions 1");
     check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.number = 0), contradicts);
     check_with("0a 0!a", &["0/0"], twisted(|it| it.number = 1), contradicts);
     check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.server = Some(ServerId(5))), contradicts);
@@ -376,7 +378,7 @@ fn outages() {
     check("0a X X @1 0a", &["0/0 0/1"], "Unknown; 1 failovers, outage 40 ms, outage 40 ms; fault unseen 0");
     check("0a X @1 0a 1f 1f 1f 0a", &["0/0 0/1 0/2"], "Kept; 1 failovers, outage 40 ms");
     // One that did not end.
-    check("0a X @1 1a 1f 1f 1f", &["0/0 1/0"], "Kept; 1 failovers, outage 30 ms");
+    check("0a X @1 1a 1f 1f 1f 1f", &["0/0 1/0"], "Kept; 1 failovers, outage 40 ms");
     // Or in which nobody could try: 11 ms is the first write's end.
     let over = |told: &mut Told| told.history.over = Nanos::from_millis(111);
     check_with(
@@ -405,6 +407,17 @@ fn outages() {
         at(&[15, 51]),
         "Unknown; 0 failovers, outage 30 ms; silent after 1",
     );
+}
+
+/// In whatever order acknowledgements come, and hours later too.
+#[test]
+fn gaps_between_hundredths_of_a_second() {
+    let mut pulse = pulse::Pulse::default();
+    let at = |ms: u64| Nanos::from_secs(4 * 3600) + Nanos::from_millis(ms);
+    [0, 5, 3, 40, 1, 38].into_iter().for_each(|it| pulse.beat(at(it)));
+    pulse.settle();
+    let outages = pulse.outages(&[Fault { at: at(10), fails_over: true }], at(41));
+    assert_eq!(outages.iter().map(|it| (it.from, it.to)).collect::<Vec<_>>(), [(at(5), at(38))]);
 }
 
 #[test]
