@@ -18,7 +18,9 @@ const GENERATOR: &str = "generator";
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Late {
     seconds: f64,
+    /// Well; and otherwise, whose times nobody knows.
     ended: u64,
+    failed: u64,
     /// Sums, seconds: from the intended start, from the send, and of those that waited for a client.
     response: f64,
     service: f64,
@@ -34,6 +36,7 @@ impl Late {
         self.waited += seconds(it.backlog_wait.sum());
         for it in &it.operations {
             self.ended += it.ok - it.late;
+            self.failed += it.failed.total() + it.unknown.total();
             self.count += it.response.count();
             self.response += seconds(it.response.sum());
             self.service += seconds(it.service.sum());
@@ -45,9 +48,9 @@ impl Late {
         Late { service: other.service, ..self }
     }
 
-    /// Transactions per second; `None` when none ended.
+    /// Transactions per second; `None` when none ended well, or fewer than failed: what is under way is theirs then.
     fn rate(&self) -> Option<f64> {
-        (self.ended > 0 && self.seconds > 0.0).then(|| self.ended as f64 / self.seconds)
+        (self.ended > self.failed && self.seconds > 0.0).then(|| self.ended as f64 / self.seconds)
     }
 
     /// From the send to the end, all that are under way.

@@ -63,6 +63,17 @@ fn time_is_where_transactions_are() {
     assert_eq!(told(0), ("generator", Some(2.0), None, Some(0.0), Some(2_000)));
     assert_eq!(told(1), ("pooler", Some(0.1), Some(4.0), Some(5.0), Some(7_000)));
     assert_eq!(told(2), ("postgres", Some(1.0), Some(3.0), None, Some(3_000)));
+    // Where more fail than end well, what is under way is not theirs.
+    let mut times = |failed, unknown| {
+        let mut it = OperationSecond::default();
+        it.failed.add(Code::SqlState(*b"40P01"), failed);
+        it.unknown.add(Code::RESET, unknown);
+        late.add(&Second { operations: vec![it], ..Second::default() });
+        let all = hops(&experiment.cells[1].setup, Some(2.0), &[Passage { facts: &facts, late }]);
+        all.iter().map(|it| it.time.map(|it| it.0 / 1_000)).collect::<Vec<_>>()
+    };
+    assert_eq!(times(500, 499), [Some(2_000), Some(7_000), Some(3_000)]);
+    assert_eq!(times(0, 1), [Some(2_000), None, None]);
     let none = hops(&experiment.cells[1].setup, None, &[]);
     assert_eq!(none.iter().map(|it| (it.busy, it.time)).collect::<Vec<_>>(), [(None, None); 3]);
 }
