@@ -197,6 +197,8 @@ pub struct Answer {
 pub struct Reading {
     /// When its snapshot was asked for: of what was acknowledged later it says nothing.
     pub began: Nanos,
+    /// When the server had said who it is, and whether it is in recovery: not before it began.
+    pub known: Nanos,
     pub server: Server,
     /// `pg_is_in_recovery()`, asked over the same connection.
     pub in_recovery: bool,

@@ -111,11 +111,12 @@ impl<'a> Readings<'a> {
     }
 }
 
-/// Samples on both sides of the reading say that its server was in recovery.
+/// Samples on both sides of the reading say that its server was in recovery. It may be promoted between one that is asked for
+/// meanwhile and its own answer.
 fn was_standby(history: &History, reading: &Reading) -> bool {
     let of_it = || history.samples.iter().filter(|it| it.server.is_same_process(&reading.server));
     let before = of_it().rfind(|it| it.at <= reading.began).is_some_and(|it| it.in_recovery);
-    let after = of_it().find(|it| it.at > reading.began).is_some_and(|it| it.in_recovery);
+    let after = of_it().find(|it| it.at > reading.known).is_some_and(|it| it.in_recovery);
     before && after
 }
 

@@ -206,6 +206,15 @@ fn who_is_primary() {
     check_with("0a", &[""], sampled(true, true), "Unknown; from standby 0, not read, younger 1");
     check_with("0a", &["0/0"], sampled(true, false), "Kept");
     check_with("0a", &["0/0"], sampled(false, true), "Kept");
+    // It was promoted before it answered.
+    let promoted = |known: u64| {
+        move |told: &mut Told| {
+            sampled(true, true)(told);
+            told.history.readings[0].known += Nanos(known);
+        }
+    };
+    check_with("0a", &["0/0"], promoted(1), "Kept");
+    check_with("0a", &[""], promoted(0), "Unknown; from standby 0, not read, younger 1");
     // One sample is no more than one side.
     let at_once = |told: &mut Told| {
         sampled(true, true)(told);

@@ -324,6 +324,7 @@ fn one_of_a_million() {
         promised: vec![Promised { at: Nanos::ZERO, server: server.clone(), promise }],
         readings: vec![Reading {
             began: Nanos::from_secs(1),
+            known: Nanos::from_secs(1),
             server: server.clone(),
             in_recovery: false,
             rows,

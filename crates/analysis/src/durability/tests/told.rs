@@ -82,7 +82,7 @@ impl Told {
                 rows.add(Key { session: key(session) as u32, sequence: key(sequence) }, true);
             }
             let server = invented(newest);
-            it.history.readings.push(Reading { began: now, server, in_recovery: false, rows });
+            it.history.readings.push(Reading { began: now, known: now, server, in_recovery: false, rows });
         }
         it
     }

@@ -57,7 +57,8 @@ impl Read {
     pub fn made(&self, reserved: &[u64]) -> Reading {
         let mut rows = Rows::new(reserved);
         self.rows.iter().for_each(|&(key, authentic)| rows.add(key, authentic));
-        Reading { began: self.began, server: self.server.clone(), in_recovery: self.in_recovery, rows }
+        let (began, known, in_recovery) = (self.began, self.began, self.in_recovery);
+        Reading { began, known, server: self.server.clone(), in_recovery, rows }
     }
 }
 

@@ -122,7 +122,7 @@ impl Reader {
     /// Reads everything from whichever server takes writes.
     pub fn read(&mut self, servers: &[Direct], after: After, clock: Clock) -> Result<ReadBack, String> {
         let began = Instant::now();
-        let (node, asked, mut snapshot) = primary(servers, clock)?;
+        let (node, (asked, known), mut snapshot) = primary(servers, clock)?;
         let mut rows = Rows::new(&self.reserved);
         let mut count = 0;
         for it in &self.queries {
@@ -137,7 +137,7 @@ impl Reader {
                 .map_err(|it| it.to_string())?;
         }
         let (server, in_recovery) = (snapshot.server.clone(), snapshot.in_recovery);
-        self.readings.push(Reading { began: asked, server, in_recovery, rows });
+        self.readings.push(Reading { began: asked, known, server, in_recovery, rows });
         Ok(ReadBack { after, node, rows: count, took: Nanos(began.elapsed().as_nanos() as u64) })
     }
 
@@ -170,8 +170,8 @@ fn entries(path: &Path) -> Result<ledger::Entries<std::io::BufReader<fs::File>>,
 }
 
 /// The server that takes writes; of several, which is wrong, the one with the newest history. With when its snapshot was asked
-/// for.
-fn primary(servers: &[Direct], clock: Clock) -> Result<(String, Nanos, Snapshot), String> {
+/// for, and when all had answered.
+fn primary(servers: &[Direct], clock: Clock) -> Result<(String, (Nanos, Nanos), Snapshot), String> {
     let until = Instant::now() + PRIMARY;
     loop {
         let asked = clock.now();
@@ -181,7 +181,7 @@ fn primary(servers: &[Direct], clock: Clock) -> Result<(String, Nanos, Snapshot)
         let alive = snapshots.into_iter().filter_map(|(name, it)| Some((name, it.ok()?)));
         let newest = alive.filter(|it| !it.1.in_recovery).max_by_key(|it| it.1.server.timeline);
         match newest {
-            Some((name, it)) => return Ok((name, asked, it)),
+            Some((name, it)) => return Ok((name, (asked, clock.now()), it)),
             None if Instant::now() > until => {
                 return Err(why.unwrap_or_else(|| "no server takes writes".to_owned()));
             }
