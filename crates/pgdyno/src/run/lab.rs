@@ -231,7 +231,7 @@ impl Lab {
         let same = |it: &Filled| it.server == server && it.dataset == base;
         match self.filled.as_mut().filter(|it| same(it)) {
             Some(filled) => {
-                let before = filled.untouched.take();
+                let before = filled.untouched.take().filter(|_| dataset.cache != Cache::AsIs);
                 if before.is_some() && before == filled.template.settle().map_err(failed)? {
                     tell(News::Kept);
                 } else {
