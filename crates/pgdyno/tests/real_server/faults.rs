@@ -112,6 +112,42 @@ fn a_restart_in_mid_run_is_survived() {
     }
 }
 
+/// Fault 30: a table is dropped while it is read. Its failures have the server's code, and are as many as the arrivals
+/// that were not answered with rows.
+#[test]
+fn a_table_dropped_in_mid_run_is_a_failure_with_its_code() {
+    let mut connection = SHARED.connect();
+    connection.query("create table doomed as select 1 as id").expect("a table");
+    let script = Script::new("doomed", "SELECT id FROM doomed;\n");
+    let mut run = SHARED.begin(&["--json", "-n", "-P", "1", "-f", script.path(), "-c", "2", "-T", "3"]);
+    let mut progress = BufReader::new(run.stderr.take().expect("piped"));
+    let mut line = String::new();
+    while !line.contains("progress:") {
+        line.clear();
+        assert!(progress.read_line(&mut line).expect("text") > 0, "the run ended before its first second");
+    }
+    connection.query("drop table doomed").expect("it is there");
+    let reader = std::thread::spawn(move || std::io::read_to_string(progress));
+    let output = run.wait_with_output().expect("it ends");
+    reader.join().expect("no panic").expect("text");
+    let (document, status) = document(&output);
+    let failed = count(&document, "failed");
+    assert!(count(&document, "ok") > 0 && failed > 0, "{document}");
+    assert_eq!((failures(&document), status), (vec![("42P01".to_owned(), failed)], 2), "{document}");
+}
+
+/// Fault 25: fewer files may be open than there are clients. The run is refused before it asks for anything.
+#[test]
+fn too_few_open_files_are_refused_with_the_number_needed() {
+    let mut command = Command::new("prlimit");
+    command.arg("--nofile=64:64").arg(PGDYNO).args(["bench", "-n", "-S", "-c", "100", "-t", "1"]);
+    let output = command.envs(SHARED.postgres.client_environment()).stdin(Stdio::null()).output();
+    let output = output.expect("util-linux is there");
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    let expected = "need at least 116 open files, but system limit is 64";
+    assert!(words(&output).contains(expected), "{}", words(&output));
+}
+
 #[test]
 fn a_wrong_password_is_said_without_the_password() {
     let canary = "CANARY-9f2c-пароль";
