@@ -106,6 +106,30 @@ pub fn map(tree: &Tree) -> Vec<Complaint> {
     all
 }
 
+const PROMISES: &str = "docs/reliability.md";
+
+/// The tests that docs/reliability.md names, as `FILE::TEST` in backquotes, exist. TEST is a function of a Rust file, or
+/// any text of another one.
+pub fn promises(tree: &Tree) -> Vec<Complaint> {
+    let Some(page) = tree.get(PROMISES) else {
+        return vec![Complaint::new(PROMISES, 1, "the page is missing", "write it")];
+    };
+    let mut complaints = Vec::new();
+    for (line, text) in prose(&page.text) {
+        for (path, test) in text.split('`').skip(1).step_by(2).filter_map(|span| span.split_once("::")) {
+            let exists = |file: &File| match path.ends_with(".rs") {
+                true => file.text.contains(&format!("fn {test}(")),
+                false => file.text.contains(test),
+            };
+            if !tree.get(path).is_some_and(exists) {
+                let what = format!("there is no test `{test}` in {path}");
+                complaints.push(Complaint::new(PROMISES, line, what, "name the test that keeps the promise"));
+            }
+        }
+    }
+    complaints
+}
+
 /// What stands between backquotes.
 fn names(cell: &str) -> BTreeSet<&str> {
     cell.split('`').skip(1).step_by(2).map(|name| name.split("::").next().unwrap_or(name)).collect()
@@ -126,6 +150,22 @@ mod tests {
         );
         let wanted = ["3: `docs/none.md`", "4: `#no-such`", "4: `../out.md`", "4: `docs/a.md#nor-this`"];
         assert_eq!(found, wanted.map(|it| format!("README.md:{it} leads nowhere")));
+    }
+
+    #[test]
+    fn finds_promises_without_a_test() {
+        let page = "| promise | test |\n|---|---|\n| a | `a/b.rs::holds` |\n| b | `a/b.rs::breaks`, `a/c.ts::a sentence` |\n\
+                    | c | `a/d.rs::holds`, `a/c.ts::another` |\n";
+        let files = [(PROMISES, page), ("a/b.rs", "fn holds() {}\nfn breaks_not() {}\n"), ("a/c.ts", "a sentence")];
+        assert_eq!(
+            complaints(promises, &files),
+            [
+                "docs/reliability.md:4: there is no test `breaks` in a/b.rs",
+                "docs/reliability.md:5: there is no test `another` in a/c.ts",
+                "docs/reliability.md:5: there is no test `holds` in a/d.rs",
+            ]
+        );
+        assert_eq!(complaints(promises, &[]), ["docs/reliability.md:1: the page is missing"]);
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl fmt::Display for Complaint {
 type Rule = fn(&Tree) -> Vec<Complaint>;
 
 /// Each of them fails the check.
-const RULES: [(&str, Rule); 12] = [
+const RULES: [(&str, Rule); 13] = [
     ("every source can be read", source::every_source_is_rust),
     ("crates import only what lies below them", walls::imports),
     ("crates depend on no library that they must not know", walls::libraries),
@@ -50,6 +50,7 @@ const RULES: [(&str, Rule); 12] = [
     ("every module says which question it answers", files::question),
     ("nothing is left for later", text::leftovers),
     ("every link leads somewhere", documents::links),
+    ("every promise has a test", documents::promises),
     ("the map shows the crates as they are", documents::map),
     ("every crate obeys the workspace's lints", manifest::lints),
 ];
