@@ -10,7 +10,7 @@ pub mod json;
 pub mod pg;
 mod template;
 pub mod tls;
-mod x509;
+pub mod x509;
 
 pub use code::Code;
 pub use template::{Hole, Template, TemplateBuilder};

@@ -9,7 +9,10 @@ use rustls::client::{Resumption, verify_server_cert_signed_by_trust_anchor};
 use rustls::crypto::ring::{self, sign};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key};
 use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
+use rustls::pki_types::{
+    CertificateDer, PrivateKeyDer, ServerName, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer,
+    UnixTime,
+};
 use rustls::server::ParsedCertificate;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{
@@ -100,26 +103,17 @@ pub fn config(
     identity: &Identity<'_>,
     versions: Versions,
 ) -> Result<Arc<ClientConfig>, Problem> {
+    let verifier = verifier(mode, identity)?;
     let provider = Arc::new(ring::default_provider());
-    let roots = match identity.roots {
-        Some(pem) => Some(roots(pem)?),
-        None if matches!(mode, SslMode::VerifyCa | SslMode::VerifyFull) => return Err(Problem::RootsMissing),
-        None => None,
-    };
     let known: [(Version, &SupportedProtocolVersion); 2] =
         [(Version::Tls12, &version::TLS12), (Version::Tls13, &version::TLS13)];
     let wanted = known.iter().filter(|it| (versions.lowest..=versions.highest).contains(&it.0));
     let wanted: Vec<&SupportedProtocolVersion> = wanted.map(|it| it.1).collect();
-    let verifier = Verifier {
-        algorithms: provider.signature_verification_algorithms,
-        roots,
-        name: mode == SslMode::VerifyFull,
-    };
     let builder = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&wanted)
         .map_err(|_| Problem::Versions)?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(verifier));
+        .with_custom_certificate_verifier(verifier);
     let mut config = match (identity.certificate, identity.key) {
         (Some(certificate), Some(key)) => {
             let certified = Arc::new(certified(certificates("sslcert", certificate)?, key)?);
@@ -131,6 +125,17 @@ pub fn config(
     };
     config.resumption = Resumption::disabled();
     Ok(Arc::new(config))
+}
+
+/// The judge of server certificates in this mode.
+pub fn verifier(mode: SslMode, identity: &Identity<'_>) -> Result<Arc<dyn ServerCertVerifier>, Problem> {
+    let roots = match identity.roots {
+        Some(pem) => Some(roots(pem)?),
+        None if matches!(mode, SslMode::VerifyCa | SslMode::VerifyFull) => return Err(Problem::RootsMissing),
+        None => None,
+    };
+    let algorithms = ring::default_provider().signature_verification_algorithms;
+    Ok(Arc::new(Verifier { algorithms, roots, name: mode == SslMode::VerifyFull }))
 }
 
 /// The terms on which connections to one HTTP service speak TLS: HTTP/1.1 by ALPN, sessions resumed.
@@ -158,7 +163,7 @@ fn certified(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Result<Certifie
     let key = sign::any_supported_type(&key).map_err(|it| Problem::Unusable { why: it.to_string() })?;
     let certificate = chain.first().and_then(|it| Certificate::read(it));
     match (certificate, key.public_key()) {
-        (Some(certificate), Some(public)) if certificate.key == public.as_ref() => {
+        (Some(certificate), Some(public)) if certificate.key().raw == public.as_ref() => {
             Ok(CertifiedKey::new(chain, key))
         }
         _ => Err(Problem::Unusable { why: "sslcert is not the certificate of the key in sslkey".into() }),
@@ -276,7 +281,7 @@ impl ServerCertVerifier for Verifier {
     ) -> Result<ServerCertVerified, Error> {
         let Some(roots) = &self.roots else { return Ok(ServerCertVerified::assertion()) };
         let certificate = read(end_entity)?;
-        if certificate.version == 3 && !certificate.is_authority() {
+        if certificate.is_end_entity() {
             let parsed = ParsedCertificate::try_from(end_entity)?;
             verify_server_cert_signed_by_trust_anchor(
                 &parsed,
@@ -301,12 +306,13 @@ impl ServerCertVerifier for Verifier {
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         let certificate = read(cert)?;
-        let (kind, key) = certificate.key_parts().ok_or(CertificateError::BadEncoding)?;
+        let key = certificate.key();
         let known = self.algorithms.mapping.iter().filter(|it| it.0 == dss.scheme).flat_map(|it| it.1);
-        let fits = |it: &&&dyn rustls::pki_types::SignatureVerificationAlgorithm| {
-            it.public_key_alg_id().as_ref() == kind
+        let fits = |it: &&&dyn SignatureVerificationAlgorithm| {
+            x509::algorithm(&it.public_key_alg_id()).is_some_and(|kind| kind == key.algorithm)
         };
-        let mut tried = known.filter(fits).map(|it| it.verify_signature(key, message, dss.signature()));
+        let bits = &key.subject_public_key.data;
+        let mut tried = known.filter(fits).map(|it| it.verify_signature(bits, message, dss.signature()));
         if tried.any(|it| it.is_ok()) {
             Ok(HandshakeSignatureValid::assertion())
         } else {
@@ -320,7 +326,7 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let key = SubjectPublicKeyInfoDer::from(read(cert)?.key);
+        let key = SubjectPublicKeyInfoDer::from(read(cert)?.key().raw);
         verify_tls13_signature_with_raw_key(message, &key, dss, &self.algorithms)
     }
 
@@ -338,26 +344,26 @@ impl Verifier {
         now: UnixTime,
     ) -> Result<(), Error> {
         let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
-        if now < it.not_before {
+        let (first, last) = it.validity();
+        if now < first {
             return Err(CertificateError::NotValidYet.into());
         }
-        if now > it.not_after {
+        if now > last {
             return Err(CertificateError::Expired.into());
         }
+        let (algorithm, signature) = it.signature();
         let signs = |anchor: &rustls::pki_types::TrustAnchor<'_>| {
-            let (kind, key) = x509::key_parts(&anchor.subject_public_key_info)?;
-            let fits = |a: &&&dyn rustls::pki_types::SignatureVerificationAlgorithm| {
-                a.signature_alg_id().as_ref() == it.algorithm && a.public_key_alg_id().as_ref() == kind
+            let key = x509::public_key(&anchor.subject_public_key_info)?;
+            let fits = |a: &&&dyn SignatureVerificationAlgorithm| {
+                x509::algorithm(&a.signature_alg_id()).is_some_and(|kind| kind == *algorithm)
+                    && x509::algorithm(&a.public_key_alg_id()).is_some_and(|kind| kind == key.algorithm)
             };
-            let mut tried = self
-                .algorithms
-                .all
-                .iter()
-                .filter(fits)
-                .map(|a| a.verify_signature(key, it.signed, it.signature));
+            let bits = &key.subject_public_key.data;
+            let known = self.algorithms.all.iter().filter(fits);
+            let mut tried = known.map(|a| a.verify_signature(bits, it.signed(), signature));
             tried.any(|it| it.is_ok()).then_some(())
         };
-        let mut issuers = roots.roots.iter().filter(|anchor| anchor.subject.as_ref() == it.issuer);
+        let mut issuers = roots.roots.iter().filter(|anchor| it.issuer() == Some(anchor.subject.as_ref()));
         if issuers.any(|anchor| signs(anchor).is_some()) {
             Ok(())
         } else {
@@ -392,9 +398,10 @@ mod tests {
             let judged = verifier.signed_by_root(&certificate, &roots, now);
             assert_eq!(judged.as_ref().map_or_else(words, |()| "fine"), expected);
         };
-        check(certificate.not_before - 1, "the server's certificate is not valid yet");
-        check(certificate.not_before, "fine");
-        check(certificate.not_after, "fine");
-        check(certificate.not_after + 1, "the server's certificate has expired");
+        let (first, last) = certificate.validity();
+        check(first - 1, "the server's certificate is not valid yet");
+        check(first, "fine");
+        check(last, "fine");
+        check(last + 1, "the server's certificate has expired");
     }
 }

@@ -270,7 +270,8 @@ impl Channel {
         if !*stands && !connection.is_handshaking() {
             *stands = true;
             let certificate = connection.peer_certificates().and_then(|it| it.first());
-            self.session.set_cover(Cover::Tls(certificate.and_then(|it| Certificate::end_point(it))));
+            let hash = certificate.and_then(|der| Certificate::read(der)?.end_point());
+            self.session.set_cover(Cover::Tls(hash));
         }
         Ok(())
     }
