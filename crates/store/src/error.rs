@@ -29,6 +29,18 @@ pub enum Wrong {
     Newer { version: i64 },
     /// What is in it cannot be.
     Damaged { what: String },
+    /// Something in its schema that pgdyno does not make: it could be run by reading.
+    Schema { what: String },
+    /// It is in SQLite's write-ahead mode, in which reading it makes files beside it.
+    WriteAhead,
+    /// Its journal reaches for other files.
+    Journal,
+    /// A value in it is longer than any that pgdyno writes.
+    TooLong,
+    /// A question about it takes more memory than is given to one.
+    TooMuch,
+    /// Reading it takes more work than a file of its length can need.
+    Endless,
     /// No file of that name.
     Unknown,
     /// More than one file is meant.
@@ -61,6 +73,8 @@ impl Wrong {
         use rusqlite::ErrorCode;
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Wrong::Foreign,
+            Some(ErrorCode::TooBig) => Wrong::TooLong,
+            Some(ErrorCode::OperationInterrupted) => Wrong::Endless,
             Some(ErrorCode::DatabaseCorrupt) => Wrong::Damaged { what: error.to_string() },
             _ => match error {
                 rusqlite::Error::FromSqlConversionFailure(..)
@@ -90,6 +104,38 @@ impl fmt::Display for Error {
                 write!(f, "\"{path}\" has format {version}, and this pgdyno knows those up to {known}")
             }
             Wrong::Damaged { what } => write!(f, "\"{path}\" is damaged: {what}"),
+            Wrong::Schema { what } => write!(
+                f,
+                "\"{path}\" is not read: {what} in it is not as pgdyno makes it, and reading it could run a stranger's \
+                 program; use the file only if you know who changed it, and remove that first"
+            ),
+            Wrong::WriteAhead => write!(
+                f,
+                "\"{path}\" is in SQLite's write-ahead mode, which another program set: \
+                 undo it with  sqlite3 \"{path}\" \"PRAGMA journal_mode = delete\""
+            ),
+            Wrong::Journal => write!(
+                f,
+                "\"{path}\" is not read: its journal \"{path}-journal\" is not one that pgdyno leaves, and taking it back \
+                 could change other files; remove both, or the journal alone if you know where it comes from"
+            ),
+            Wrong::TooLong => {
+                let bound = crate::guard::LONGEST_VALUE >> 20;
+                write!(f, "\"{path}\" holds a value of more than {bound} MiB, and pgdyno writes none so long")
+            }
+            Wrong::TooMuch => {
+                let bound = crate::guard::MEMORY >> 30;
+                write!(
+                    f,
+                    "\"{path}\" holds more of one kind than {bound} GiB of memory, and cannot be read at once"
+                )
+            }
+            Wrong::Endless => {
+                write!(
+                    f,
+                    "\"{path}\" is damaged: reading it takes more work than a file of its length can need"
+                )
+            }
             Wrong::Unknown => write!(f, "there is no run \"{path}\""),
             Wrong::Ambiguous { names } => write!(f, "\"{path}\" may be {}", names.join(" or ")),
             Wrong::Busy => write!(f, "\"{path}\" is being written"),

@@ -9,6 +9,13 @@ use std::path::{Path, PathBuf};
 
 pub const EXTENSION: &str = "dyno";
 
+/// SQLite's rollback journal of the run in `path`.
+pub fn journal(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-journal");
+    name.into()
+}
+
 /// True for `[a-z0-9-]{1,64}`.
 pub fn is_name(it: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';

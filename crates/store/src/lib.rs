@@ -8,6 +8,7 @@ mod alive;
 mod error;
 mod file;
 mod glance;
+mod guard;
 pub mod ledger;
 mod list;
 mod read;

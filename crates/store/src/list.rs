@@ -1,13 +1,14 @@
 //! Which runs are there?
 
 use crate::error::{Error, Result, Wrong};
-use crate::file::EXTENSION;
+use crate::file::{EXTENSION, journal};
 use crate::read::{Run, State};
 use crate::request;
 use crate::words::Header;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What a list tells of a run.
 #[derive(Debug)]
@@ -32,6 +33,9 @@ pub struct Content {
     pub trials: usize,
 }
 
+/// How long the writer of one run may keep us from listing the others.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// All `.dyno` files in `dir`, those that began last first; unreadable ones last. Empty if there is no such directory.
 pub fn list(dir: &Path) -> Result<Vec<Listed>> {
     let entries = match fs::read_dir(dir) {
@@ -44,7 +48,7 @@ pub fn list(dir: &Path) -> Result<Vec<Listed>> {
         let path = entry.map_err(Error::system(dir, "list"))?.path();
         let is_file = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file());
         if let (true, Some(name)) = (is_file, name_of(&path)) {
-            let content = Run::open(&path).and_then(|it| content(&it));
+            let content = Run::open_within(&path, PATIENCE).and_then(|it| content(&it));
             all.push(Listed { name, bytes: bytes(&path), content, path });
         }
     }
@@ -56,8 +60,7 @@ pub fn list(dir: &Path) -> Result<Vec<Listed>> {
 fn content(run: &Run) -> Result<Content> {
     let header = run.header()?;
     let cells = header.experiment["cells"].as_array().map_or(0, Vec::len);
-    let trials: i64 = run.one("SELECT count(*) FROM trial", [], |row| row.get(0))?;
-    Ok(Content { header, state: run.state()?, cells, trials: trials as usize })
+    Ok(Content { header, cells, trials: run.glance()?.begun as usize, state: run.state()? })
 }
 
 /// The file that is meant by `run`: `last`, a name as in the list, the beginning of exactly one, or a path.
@@ -130,12 +133,6 @@ fn name_of(path: &Path) -> Option<String> {
 
 fn file(dir: &Path, name: &str) -> PathBuf {
     dir.join(format!("{name}.{EXTENSION}"))
-}
-
-fn journal(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-journal");
-    name.into()
 }
 
 fn bytes(path: &Path) -> u64 {

@@ -1,11 +1,14 @@
 //! What does a run's file say?
 
 use crate::error::{Error, Result, Wrong};
-use crate::rows::{event_kind, unbits, unpack_counts};
+use crate::guard::{self, Tables, Work};
+use crate::rows::{count, event_kind, nanos, optional_nanos, unbits, unix_ms, unpack_counts};
+use crate::seconds::MOMENTS;
 use crate::words::{Configuration, Header, Node, Note, Outcome, Status, Trial, TrialId};
 use crate::{alive, rows, schema};
 use model::summary::Script;
-use model::{Effort, Latency, LogEvent, Measured, Nanos, Sample};
+use model::{Effort, Latency, LogEvent, Measured, Sample};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -18,6 +21,7 @@ use std::time::Duration;
 pub struct Run {
     pub(crate) path: PathBuf,
     pub(crate) connection: Connection,
+    work: Work,
 }
 
 /// How it stands with a run or a trial.
@@ -57,8 +61,13 @@ pub struct Recorded {
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Run {
-    /// A run that was killed opens too.
+    /// A run that was killed opens too. The file may be anybody's: what it can do and cost is bounded.
     pub fn open(path: &Path) -> Result<Run> {
+        Run::open_within(path, PATIENCE)
+    }
+
+    /// [`Run::open`] with another bound on the time that a writer may take.
+    pub(crate) fn open_within(path: &Path, patience: Duration) -> Result<Run> {
         let meta = fs::metadata(path).map_err(Error::system(path, "open"))?;
         if !meta.is_file() {
             return Err(Error::new(path, Wrong::Foreign));
@@ -66,33 +75,49 @@ impl Run {
         if meta.len() == 0 {
             return Err(Error::new(path, Wrong::Empty));
         }
+        guard::check_mode(path)?;
+        // SQLite takes a name that begins with "file:" for a URI, which has parameters.
+        let whole = std::path::absolute(path).map_err(Error::system(path, "find"))?;
         let open = |flags| {
-            let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-            connection.busy_timeout(PATIENCE)?;
-            // Whoever made the file, nothing in it is to be run.
-            connection.pragma_update(None, "trusted_schema", false)?;
+            let mut connection =
+                Connection::open_with_flags(&whole, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+            connection.busy_timeout(patience)?;
+            let work = guard::bound(&mut connection)?;
             let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-            Ok((connection, application))
+            Ok((connection, work, application))
         };
         let opened = match open(OpenFlags::SQLITE_OPEN_READ_ONLY) {
             // Its writer was killed in the midst of a transaction, which must be taken back first.
             Err(error) if is_half_written(&error) => {
+                guard::check_journal(&whole)?;
                 open(OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
             }
             opened => opened,
         };
-        let (connection, application) = opened.map_err(Error::sqlite(path, "open"))?;
-        let run = Run { path: path.to_owned(), connection };
+        let (connection, work, application) = opened.map_err(Error::sqlite(path, "open"))?;
+        let run = Run { path: path.to_owned(), connection, work };
         let version: i64 = run.one("PRAGMA user_version", [], |row| row.get(0))?;
-        let tables: i64 = run.one("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
-        match (application, version, tables) {
-            (schema::APPLICATION, _, 0) | (0, 0, 0) => Err(Error::new(path, Wrong::Empty)),
-            (schema::APPLICATION, 1..=schema::VERSION, _) => Ok(run),
-            (schema::APPLICATION, version, _) if version > schema::VERSION => {
-                Err(Error::new(path, Wrong::Newer { version }))
+        match (application, version) {
+            (schema::APPLICATION, version) if version > schema::VERSION => {
+                return Err(Error::new(path, Wrong::Newer { version }));
             }
-            _ => Err(Error::new(path, Wrong::Foreign)),
+            (schema::APPLICATION, _) | (0, 0) => {}
+            _ => return Err(Error::new(path, Wrong::Foreign)),
         }
+        match guard::check(&run.connection, path, Tables::Readable) {
+            Ok(0) => return Err(Error::new(path, Wrong::Empty)),
+            _ if (application, version) != (schema::APPLICATION, schema::VERSION) => {
+                return Err(Error::new(path, Wrong::Foreign));
+            }
+            checked => checked?,
+        };
+        run.refresh();
+        Ok(run)
+    }
+
+    /// Allows as much work again as the file's length now calls for: for those who follow a run that grows.
+    pub(crate) fn refresh(&self) {
+        self.work.refill(fs::metadata(&self.path).map_or(0, |it| it.len()));
     }
 
     pub fn path(&self) -> &Path {
@@ -110,7 +135,7 @@ impl Run {
                 versions: Vec::new(),
                 seed: unbits(row.get(5)?),
                 program: row.get(6)?,
-                begun_ms: unbits(row.get(7)?),
+                begun_ms: unix_ms(row, 7)?,
             };
             Ok((header, [row.get::<_, String>(2)?, row.get(3)?, row.get(4)?]))
         })?;
@@ -139,7 +164,7 @@ impl Run {
             Some(name) => {
                 let status = Status::of_name(&name)
                     .ok_or_else(|| Error::damaged(&self.path, format!("status \"{name}\"")))?;
-                Ok(State::Ended(Outcome { status, reason, ended_ms: unbits(ended_ms.unwrap_or_default()) }))
+                Ok(State::Ended(Outcome { status, reason, ended_ms: ended_ms.unwrap_or_default() }))
             }
         }
     }
@@ -155,7 +180,7 @@ impl Run {
                 label: Vec::new(),
                 repetition: row.get(6)?,
                 position: row.get(7)?,
-                begun_ms: unbits(row.get(8)?),
+                begun_ms: unix_ms(row, 8)?,
                 operations: Vec::new(),
                 nodes: Vec::new(),
             };
@@ -182,7 +207,19 @@ impl Run {
                 summary: summary.map(|it| self.json(&it)).transpose()?,
             })
         };
-        rows.into_iter().map(full).collect()
+        let mut all = Vec::new();
+        // One document may be the configuration of many nodes.
+        let mut memory = 0;
+        for it in rows {
+            let it = full(it)?;
+            let files = it.trial.nodes.iter().flat_map(|it| &it.configuration);
+            memory += files.map(|it| it.text.len() as u64).sum::<u64>();
+            if memory > guard::MEMORY {
+                return Err(Error::new(&self.path, Wrong::TooMuch));
+            }
+            all.push(it);
+        }
+        Ok(all)
     }
 
     pub(crate) fn operations(&self, trial: TrialId) -> Result<Vec<Script>> {
@@ -193,7 +230,13 @@ impl Run {
         let script = |(name, weight, commands): (String, u32, String)| {
             Ok(Script { name, weight, commands: self.parse(&commands)? })
         };
-        rows.into_iter().map(script).collect()
+        let all: Vec<Script> = rows.into_iter().map(script).collect::<Result<_>>()?;
+        let distributions = all.iter().map(|it| 2 + it.commands.len()).sum::<usize>();
+        if distributions > guard::DISTRIBUTIONS {
+            let what = format!("trial {} measures {distributions} distributions each second", trial.0);
+            return Err(Error::damaged(&self.path, what));
+        }
+        Ok(all)
     }
 
     fn nodes(&self, trial: TrialId) -> Result<Vec<Node>> {
@@ -232,6 +275,15 @@ impl Run {
         )
     }
 
+    /// All samples of a trial, as [`Run::samples`], a part at a time: there may be more than memory holds.
+    pub fn sample_parts(&self, trial: TrialId) -> Result<impl Iterator<Item = Result<Vec<Sample>>>> {
+        let sql = "SELECT id FROM moment WHERE trial = ? ORDER BY id";
+        let moments: Vec<i64> = self.all(sql, [trial.0], |row| row.get(0))?;
+        let parts: Vec<(i64, i64)> = moments.chunks(MOMENTS).map(|it| (it[0], it[it.len() - 1])).collect();
+        let condition = "m.id BETWEEN ? AND ? AND m.trial = ? ORDER BY m.id, v.number";
+        Ok(parts.into_iter().map(move |(first, last)| self.samples_where(condition, (first, last, trial.0))))
+    }
+
     /// `condition` speaks of moment `m`, series `s` and sample `v`.
     pub(crate) fn samples_where(&self, condition: &str, params: impl Params) -> Result<Vec<Sample>> {
         let sql = format!(
@@ -241,7 +293,7 @@ impl Run {
         let text = |it: String| Cow::Owned(it);
         self.all(&sql, params, |row| {
             Ok(Sample {
-                at: Nanos(unbits(row.get(0)?)),
+                at: nanos(row, 0)?,
                 node: text(row.get(1)?),
                 series: text(row.get(2)?),
                 label: text(row.get(3)?),
@@ -260,7 +312,7 @@ impl Run {
         let sql = format!("SELECT at_ns, node, kind, code, text FROM event WHERE {condition}");
         let rows = self.all(&sql, params, |row| {
             let kind = event_kind(&row.get::<_, String>(2)?);
-            let at = Nanos(unbits(row.get(0)?));
+            let at = nanos(row, 0)?;
             Ok(kind.map(|kind| (at, kind)).zip(Some((row.get(1)?, row.get(3)?, row.get(4)?))))
         })?;
         let full = |row: Option<_>| {
@@ -297,10 +349,10 @@ impl Run {
         let sql = "SELECT window_ns, from_ns, to_ns, connecting_ns, aborted, suspended_ns, stolen_ns, exhausted, clients
                    FROM whole WHERE trial = ?";
         let rows = self.all(sql, [trial.0], |row| {
-            let ns = |at| row.get(at).map(|it| Nanos(unbits(it)));
-            let stolen = row.get::<_, Option<i64>>(6)?.map(|it| Nanos(unbits(it)));
+            let ns = |at| nanos(row, at);
+            let stolen = optional_nanos(row, 6)?;
             let times = (ns(0)?, ns(1)?, ns(2)?, ns(3)?, ns(5)?, stolen);
-            Ok((times, row.get(4)?, unbits(row.get(7)?), row.get::<_, Vec<u8>>(8)?))
+            Ok((times, row.get(4)?, count(row, 7)?, row.get::<_, Vec<u8>>(8)?))
         })?;
         let Some((times, aborted, exhausted, clients)) = rows.into_iter().next() else { return Ok(None) };
         let (window, from, to, connecting, suspended, stolen) = times;
@@ -328,13 +380,13 @@ impl Run {
         let sql = "SELECT user_ns, system_ns, spun_ns, starved_ns, wakeups, longest_stall_ns, wall_ns
                    FROM effort WHERE trial = ? ORDER BY thread";
         self.all(sql, [trial.0], |row| {
-            let ns = |at| row.get(at).map(|it| Nanos(unbits(it)));
+            let ns = |at| nanos(row, at);
             Ok(Effort {
                 user: ns(0)?,
                 system: ns(1)?,
                 spun: ns(2)?,
-                starved: row.get::<_, Option<i64>>(3)?.map(|it| Nanos(unbits(it))),
-                wakeups: unbits(row.get(4)?),
+                starved: optional_nanos(row, 3)?,
+                wakeups: count(row, 4)?,
                 longest_stall: ns(5)?,
                 wall: ns(6)?,
             })
@@ -355,12 +407,22 @@ impl Run {
         &self,
         sql: &str,
         params: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        let rows = || -> rusqlite::Result<Vec<T>> {
-            self.connection.prepare_cached(sql)?.query_map(params, read)?.collect()
-        };
-        rows().map_err(Error::sqlite(&self.path, "read"))
+        let (mut all, mut memory) = (Vec::new(), 0);
+        self.for_each(sql, params, |row| {
+            memory += size_of::<T>() as u64 + lengths(row)?;
+            if memory > guard::MEMORY {
+                return Err(rusqlite::Error::InvalidQuery);
+            }
+            all.push(read(row)?);
+            Ok(())
+        })
+        .map_err(|error| match error.wrong {
+            Wrong::Sqlite { .. } if memory > guard::MEMORY => Error::new(&self.path, Wrong::TooMuch),
+            _ => error,
+        })?;
+        Ok(all)
     }
 
     pub(crate) fn for_each(
@@ -390,10 +452,22 @@ impl Run {
 }
 
 /// Status, reason and end as they stand in a row.
-type Ended = (Option<String>, Option<String>, Option<i64>);
+type Ended = (Option<String>, Option<String>, Option<u64>);
 
 fn ended(row: &Row<'_>) -> rusqlite::Result<Ended> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    Ok((row.get(0)?, row.get(1)?, rows::optional_unix_ms(row, 2)?))
+}
+
+/// Bytes of a row's texts and blobs.
+fn lengths(row: &Row<'_>) -> rusqlite::Result<u64> {
+    let columns = row.as_ref().column_count();
+    (0..columns).try_fold(0, |sum, at| {
+        Ok(sum
+            + match row.get_ref(at)? {
+                ValueRef::Text(it) | ValueRef::Blob(it) => it.len() as u64,
+                _ => 0,
+            })
+    })
 }
 
 fn is_half_written(error: &rusqlite::Error) -> bool {

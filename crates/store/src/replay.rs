@@ -2,9 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::read::Run;
-use crate::rows::{self, Class, Kind, NO_OPERATION, unbits};
+use crate::rows::{self, Class, Kind, NO_OPERATION, count, nanos};
 use crate::words::TrialId;
-use model::{Failures, Interval, Latency, Nanos, Tick};
+use model::{Failures, Interval, Latency, Tick};
+use rusqlite::Row;
 use std::ops::Range;
 
 /// A trial's ticks, one after the other: each takes megabytes.
@@ -15,6 +16,9 @@ pub struct Ticks<'a> {
     /// By operation, how many commands are measured one by one.
     shape: Vec<usize>,
     ids: std::vec::IntoIter<i64>,
+    /// How many were read, and the least number of the next one.
+    place: u64,
+    next: u64,
 }
 
 impl Run {
@@ -28,7 +32,7 @@ impl Run {
         let shape = self.operations(trial)?.iter().map(|it| it.commands.len()).collect();
         let sql = "SELECT id FROM tick WHERE trial = ? ORDER BY id LIMIT -1 OFFSET ?";
         let ids = self.all(sql, (trial.0, known as i64), |row| row.get(0))?;
-        Ok(Ticks { run: self, trial, shape, ids: ids.into_iter() })
+        Ok(Ticks { run: self, trial, shape, ids: ids.into_iter(), place: known as u64, next: known as u64 })
     }
 }
 
@@ -42,17 +46,11 @@ impl Ticks<'_> {
     fn counts(&self, id: i64) -> Result<Tick> {
         let mut interval = Interval::new(&self.shape);
         let sql = "SELECT second, from_ns, to_ns, begun, in_flight FROM tick WHERE id = ?";
-        let row = |row: &rusqlite::Row<'_>| -> rusqlite::Result<[u64; 5]> {
-            Ok([
-                unbits(row.get(0)?),
-                unbits(row.get(1)?),
-                unbits(row.get(2)?),
-                unbits(row.get(3)?),
-                unbits(row.get(4)?),
-            ])
+        let row = |row: &Row<'_>| {
+            Ok((count(row, 0)?, nanos(row, 1)?, nanos(row, 2)?, count(row, 3)?, count(row, 4)?))
         };
-        let [second, from, to, begun, in_flight] = self.run.one(sql, [id], row)?;
-        (interval.from, interval.to, interval.begun) = (Nanos(from), Nanos(to), begun);
+        let (second, from, to, begun, in_flight) = self.run.one(sql, [id], row)?;
+        (interval.from, interval.to, interval.begun) = (from, to, begun);
         self.outcomes(id, &mut interval)?;
         self.failures(id, &mut interval)?;
         self.statements(id, &mut interval)?;
@@ -64,10 +62,13 @@ impl Ticks<'_> {
         let sql =
             "SELECT operation, ok, late, dropped, retried, retries, above_limit FROM outcome WHERE tick = ?";
         let rows = self.run.all(sql, [id], |row| {
-            let count = |at| row.get(at).map(unbits);
+            let count = |at| count(row, at);
             Ok((row.get(0)?, [count(1)?, count(2)?, count(3)?, count(4)?, count(5)?, count(6)?]))
         })?;
         for (operation, counts) in rows {
+            if counts[1] > counts[0] {
+                return Err(self.odd("a count"));
+            }
             let cell = &mut interval.cells[self.place(operation, 0..self.shape.len())?];
             [cell.ok, cell.late, cell.dropped, cell.retried, cell.retries, cell.above_limit] = counts;
         }
@@ -77,12 +78,7 @@ impl Ticks<'_> {
     fn failures(&self, id: i64, interval: &mut Interval) -> Result<()> {
         let sql = "SELECT class, operation, code, count FROM failure WHERE tick = ? ORDER BY class, operation, number";
         let rows = self.run.all(sql, [id], |row| {
-            Ok((
-                row.get::<_, i64>(0)?,
-                row.get(1)?,
-                row.get::<_, Option<String>>(2)?,
-                row.get(3).map(unbits)?,
-            ))
+            Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, Option<String>>(2)?, count(row, 3)?))
         })?;
         for (class, operation, code, count) in rows {
             let failures: &mut Failures = if class == Class::Refused as i64 && operation == NO_OPERATION {
@@ -101,9 +97,8 @@ impl Ticks<'_> {
 
     fn statements(&self, id: i64, interval: &mut Interval) -> Result<()> {
         let sql = "SELECT operation, command, failures, retries FROM statement WHERE tick = ?";
-        let rows = self.run.all(sql, [id], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2).map(unbits)?, row.get(3).map(unbits)?))
-        })?;
+        let rows =
+            self.run.all(sql, [id], |row| Ok((row.get(0)?, row.get(1)?, count(row, 2)?, count(row, 3)?)))?;
         for (operation, command, failures, retries) in rows {
             let operation = self.place(operation, 0..self.shape.len())?;
             let command = self.place(command, 0..self.shape[operation])?;
@@ -165,10 +160,15 @@ impl Iterator for Ticks<'_> {
 
     fn next(&mut self) -> Option<Result<Tick>> {
         let id = self.ids.next()?;
-        let tick = || {
+        let mut tick = || {
             let condition = "m.trial = ? AND m.tick = ? ORDER BY m.id, v.number";
             let samples = self.run.samples_where(condition, (self.trial.0, id))?;
-            Ok(Tick { samples, ..self.counts(id)? })
+            let counts = self.counts(id)?;
+            if !rows::is_second(counts.second, self.place, self.next) {
+                return Err(self.odd("a second"));
+            }
+            (self.place, self.next) = (self.place + 1, counts.second + 1);
+            Ok(Tick { samples, ..counts })
         };
         Some(tick())
     }

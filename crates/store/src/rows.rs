@@ -1,6 +1,7 @@
 //! How do the words of `model` stand in rows?
 
-use model::{Code, EventKind, Packed};
+use model::{Code, EventKind, Nanos, Packed};
+use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 
 /// What a histogram is of.
@@ -43,6 +44,55 @@ pub fn unbits(it: i64) -> u64 {
     it as u64
 }
 
+/// Counts and durations are below these bounds, so that sums over all seconds of a trial fit into 64 bits: a billion
+/// transactions in a second, and more than a year of nanoseconds.
+const GREATEST_COUNT: i64 = 1 << 40;
+const GREATEST_NANOS: i64 = 1 << 55;
+/// The last millisecond of the year 9999.
+const GREATEST_UNIX_MS: i64 = 253_402_300_799_999;
+/// Of nanoseconds, in one distribution.
+const GREATEST_SUM: u128 = 1 << 100;
+
+/// How often something happened, from column `at`.
+pub fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    ranged(at, row.get(at)?, GREATEST_COUNT)
+}
+
+/// A moment or duration from column `at`.
+pub fn nanos(row: &Row<'_>, at: usize) -> rusqlite::Result<Nanos> {
+    ranged(at, row.get(at)?, GREATEST_NANOS).map(Nanos)
+}
+
+/// A Unix time in milliseconds from column `at`.
+pub fn unix_ms(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    ranged(at, row.get(at)?, GREATEST_UNIX_MS)
+}
+
+/// [`nanos`] where there may be none.
+pub fn optional_nanos(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Nanos>> {
+    let value: Option<i64> = row.get(at)?;
+    value.map(|it| ranged(at, it, GREATEST_NANOS).map(Nanos)).transpose()
+}
+
+/// [`unix_ms`] where there may be none.
+pub fn optional_unix_ms(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64>> {
+    let value: Option<i64> = row.get(at)?;
+    value.map(|it| ranged(at, it, GREATEST_UNIX_MS)).transpose()
+}
+
+fn ranged(at: usize, it: i64, greatest: i64) -> rusqlite::Result<u64> {
+    let wrong = || rusqlite::Error::IntegralValueOutOfRange(at, it);
+    u64::try_from(it).ok().filter(|_| it <= greatest).ok_or_else(wrong)
+}
+
+/// Seconds that a trial may lack: those that the disk was too slow for.
+const GREATEST_GAP: u64 = 3600;
+
+/// Whether a trial's second, the `place`th that was stored, may have this number when `next` is the least one.
+pub fn is_second(number: u64, place: u64, next: u64) -> bool {
+    (next..=place + GREATEST_GAP).contains(&number)
+}
+
 /// A sum of nanoseconds: a number while it fits, decimal digits beyond; SQL adds either.
 pub struct Sum(pub u128);
 
@@ -65,11 +115,16 @@ impl FromSql for Sum {
 }
 
 /// From six columns in the order count, sum, sum of squares, min, max, v2, beginning with column `at`.
-pub fn packed(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<Packed> {
+pub fn packed(row: &Row<'_>, at: usize) -> rusqlite::Result<Packed> {
+    let sum = row.get::<_, Sum>(at + 1)?.0;
+    let sum_of_squares: f64 = row.get(at + 2)?;
+    if sum > GREATEST_SUM || !sum_of_squares.is_finite() {
+        return Err(rusqlite::Error::IntegralValueOutOfRange(at + 1, i64::MAX));
+    }
     Ok(Packed {
-        count: unbits(row.get(at)?),
-        sum: row.get::<_, Sum>(at + 1)?.0,
-        sum_of_squares: row.get(at + 2)?,
+        count: count(row, at)?,
+        sum,
+        sum_of_squares,
         min: unbits(row.get(at + 3)?),
         max: unbits(row.get(at + 4)?),
         v2: row.get(at + 5)?,
@@ -133,6 +188,9 @@ pub fn unpack_counts(bytes: &[u8]) -> Option<Vec<u64>> {
         it |= u64::from(byte & 0x7f) << shift;
         shift += 7;
         if byte < 0x80 {
+            if it > GREATEST_COUNT as u64 {
+                return None;
+            }
             all.push(it);
             (it, shift) = (0, 0);
         }
@@ -156,7 +214,7 @@ mod tests {
 
     #[test]
     fn counts_come_back() {
-        for all in [vec![], vec![0], vec![127, 128, 300, 0, u64::MAX], vec![1; 1000]] {
+        for all in [vec![], vec![0], vec![127, 128, 300, 0, 1 << 40], vec![1; 1000]] {
             assert_eq!(unpack_counts(&pack_counts(&all)), Some(all));
         }
         for bytes in

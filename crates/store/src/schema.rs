@@ -9,6 +9,41 @@ pub const VERSION: i64 = 1;
 /// `dyno`, in the header of each file: <https://sqlite.org/pragma.html#pragma_application_id>.
 pub(crate) const APPLICATION: i64 = 0x6479_6e6f;
 
+/// One statement of the schema, as SQLite keeps it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Statement<'a> {
+    /// `table`, `index` or `view`.
+    pub kind: &'a str,
+    pub name: &'a str,
+    /// Table of an index; else the name.
+    pub table: &'a str,
+    pub sql: &'a str,
+}
+
+/// Everything in the schema of a file that is written now.
+pub(crate) fn statements() -> impl Iterator<Item = Statement<'static>> {
+    split(TABLES).chain(split(VIEWS))
+}
+
+/// Statements that earlier builds wrote in this format, and that are still read.
+pub(crate) fn former() -> impl Iterator<Item = Statement<'static>> {
+    split(FORMER)
+}
+
+fn split(sql: &str) -> impl Iterator<Item = Statement<'_>> {
+    sql.split(';').map(str::trim).filter(|it| !it.is_empty()).map(|sql| {
+        let mut words = sql.split_whitespace().skip(1);
+        let mut word = || words.next().expect("a statement names what it makes");
+        let (kind, name) = (word(), word());
+        let table = if kind == "INDEX" { words.nth(1).expect("an index is on a table") } else { name };
+        let kind = ["table", "index", "view"].into_iter().find(|it| it.eq_ignore_ascii_case(kind));
+        Statement { kind: kind.expect("nothing else is made"), name, table, sql }
+    })
+}
+
+/// A table that changes without a new [`VERSION`] leaves its former statement here.
+const FORMER: &str = "";
+
 pub(crate) const TABLES: &str = "
 CREATE TABLE run (
     id INTEGER PRIMARY KEY CHECK (id = 1),

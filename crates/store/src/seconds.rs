@@ -4,16 +4,16 @@
 
 use crate::error::{Error, Result};
 use crate::read::Run;
-use crate::rows::{self, Class, Kind, NO_OPERATION, unbits};
+use crate::rows::{self, Class, Kind, NO_OPERATION, count, nanos};
 use crate::words::TrialId;
-use model::{Failures, Interval, Nanos, OperationSecond, Sample, Second, Sparse, Together, Unpacker};
+use model::{Failures, Interval, OperationSecond, Sample, Second, Sparse, Together, Unpacker};
 use rusqlite::Row;
 use std::borrow::Cow;
 
 /// So many are read at once.
 const BLOCK: usize = 64;
 /// Moments whose samples are read at once: as long as they are, a writer waits.
-const MOMENTS: usize = 512;
+pub const MOMENTS: usize = 512;
 
 /// Which distributions are read. Unpacking them takes most of the time, and two threads may share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,9 @@ pub struct Seconds<'a> {
     /// Of the ticks that are still to be read.
     ids: std::vec::IntoIter<i64>,
     read: std::vec::IntoIter<Second>,
+    /// How many were read, and the least number of the next one.
+    place: u64,
+    next: u64,
     wanted: Wanted,
     unpacker: Unpacker,
 }
@@ -45,7 +48,17 @@ impl Run {
         let shape = self.shape(trial)?;
         let ids = self.all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
         let (ids, read) = (ids.into_iter(), Vec::new().into_iter());
-        Ok(Seconds { run: self, trial, shape, ids, read, wanted, unpacker: Unpacker::new() })
+        Ok(Seconds {
+            run: self,
+            trial,
+            shape,
+            ids,
+            read,
+            place: 0,
+            next: 0,
+            wanted,
+            unpacker: Unpacker::new(),
+        })
     }
 
     /// By operation, how many commands are measured one by one.
@@ -98,7 +111,7 @@ impl Run {
             let it = usize::try_from(id).ok().and_then(|it| known.get(it)).and_then(Option::as_ref);
             if let Some(it) = it {
                 each(Sample {
-                    at: Nanos(unbits(row.get(0)?)),
+                    at: nanos(row, 0)?,
                     node: text(&it.node),
                     series: Cow::Borrowed(it.series),
                     label: text(&it.label),
@@ -137,17 +150,21 @@ impl Seconds<'_> {
         let mut all = vec![empty; ids.len()];
         // Rows come in the order of ticks; those of another trial are nobody's.
         let place = |row: &Row<'_>| Ok::<_, rusqlite::Error>(ids.binary_search(&row.get(0)?).ok());
-        let count = |row: &Row<'_>, at: usize| row.get(at).map(unbits);
-
         let sql = "SELECT id, second, from_ns, to_ns, begun, in_flight FROM tick WHERE id BETWEEN ? AND ? ORDER BY id";
         run.for_each(sql, between, |row| {
             if let Some(it) = place(row)?.map(|it| &mut all[it]) {
                 (it.second, it.begun, it.in_flight) = (count(row, 1)?, count(row, 4)?, count(row, 5)?);
-                (it.from, it.to) = (Nanos(count(row, 2)?), Nanos(count(row, 3)?));
+                (it.from, it.to) = (nanos(row, 2)?, nanos(row, 3)?);
             }
             Ok(())
         })?;
         let mut wrong = None;
+        for it in &all {
+            if !rows::is_second(it.second, self.place, self.next) {
+                wrong = Some("a second");
+            }
+            (self.place, self.next) = (self.place + 1, it.second + 1);
+        }
         let sql = "SELECT tick, operation, ok, late, dropped, retried, retries, above_limit
                    FROM outcome WHERE tick BETWEEN ? AND ?";
         run.for_each(sql, between, |row| {
@@ -158,6 +175,9 @@ impl Seconds<'_> {
             };
             (it.ok, it.late, it.dropped) = (count(row, 2)?, count(row, 3)?, count(row, 4)?);
             (it.retried, it.retries, it.above_limit) = (count(row, 5)?, count(row, 6)?, count(row, 7)?);
+            if it.late > it.ok {
+                wrong = Some("a count");
+            }
             Ok(())
         })?;
         let sql = "SELECT tick, class, operation, code, count FROM failure

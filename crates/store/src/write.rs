@@ -1,12 +1,15 @@
 //! Which rows do a trial and its ticks become?
 
 use crate::error::{Error, Result};
+use crate::guard::{self, Tables};
 use crate::rows::{Class, Kind, NO_OPERATION, Sum, bits, event_name, pack_counts};
 use crate::words::{End, Header, Note, Outcome, Status, Trial, TrialId};
 use crate::{alive, schema};
 use model::{Cell, Effort, Failures, Interval, Latency, LogEvent, Measured, Packer, Sample, Tick};
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
 use std::collections::HashMap;
+use std::fs;
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
@@ -55,8 +58,11 @@ impl Desk {
     /// Goes on with a file that has ended, however it did, and tells its last trial's number. A trial that had not ended
     /// was interrupted.
     pub fn again(path: &Path, now_ms: u64) -> Result<(Desk, u32)> {
+        let mut desk = Desk::of(path).map_err(Error::sqlite(path, "go on with"))?;
+        let work = guard::bound(&mut desk.connection).map_err(Error::sqlite(path, "go on with"))?;
+        guard::check(&desk.connection, path, Tables::Writable)?;
+        work.refill(fs::metadata(path).map_err(Error::system(path, "open"))?.len());
         let open = || {
-            let mut desk = Desk::of(path)?;
             desk.transaction(|desk| {
                 desk.insert(
                     "UPDATE run SET writer = ?, status = NULL, reason = NULL, ended_ms = NULL",
@@ -75,6 +81,7 @@ impl Desk {
             let documents = rows("SELECT text, id FROM document")?;
             let last = "SELECT coalesce(max(id), 0) FROM trial";
             let last = desk.connection.query_row(last, [], |row| row.get(0))?;
+            guard::unbound(&mut desk.connection)?;
             Ok((Desk { series, documents, ..desk }, last))
         };
         open().map_err(Error::sqlite(path, "go on with"))
@@ -87,6 +94,8 @@ impl Desk {
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(PATIENCE)?;
         connection.set_prepared_statement_cache_capacity(64);
+        // What cannot be read is not written.
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, guard::LONGEST_VALUE as i32)?;
         // A rollback journal, not a write-ahead log: but for some milliseconds per second this one file is the whole
         // run, also after `kill -9`, so it can be copied away without its companion. Readers wait for milliseconds.
         connection.pragma_update(None, "journal_mode", "truncate")?;

@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result, Wrong};
 use crate::file::{self, Reserve};
+use crate::guard;
 use crate::read::{Run, State};
 use crate::request;
 use crate::words::{End, Header, Note, Outcome, Trial, TrialId};
@@ -66,6 +67,7 @@ pub fn go_on(path: &Path, now_ms: u64) -> Result<Writer> {
     if Run::open(&path)?.state()? == State::Running {
         return Err(Error::new(&path, Wrong::Busy));
     }
+    guard::check_journal(&path)?;
     let reserve = Reserve::beside(&path)?;
     let (desk, trials) = Desk::again(&path, now_ms)?;
     Writer::serving(&path, reserve, desk, trials)
@@ -97,7 +99,8 @@ impl Writer {
 
     /// May wait for what is under way; before the load begins.
     pub fn begin_trial(&mut self, trial: Trial) -> TrialId {
-        self.trials += 1;
+        // One too many is refused by the table.
+        self.trials = self.trials.saturating_add(1);
         let id = TrialId(self.trials);
         self.send(Message::Begin(id, trial));
         id

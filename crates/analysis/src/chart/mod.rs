@@ -19,6 +19,9 @@ pub use sampled::SERIES;
 const GENERATOR: &str = "generator";
 const HOST: &str = "host";
 
+/// Points behind the last second for which samples are kept.
+const BEHIND: usize = 60;
+
 /// Charts of one trial, built second by second.
 ///
 /// Rates are by the real length of the seconds, quantiles of the merged histograms of a point, gauges means of what was
@@ -74,7 +77,10 @@ impl Charting {
 
     /// In the order of time by node and series.
     pub fn samples(&mut self, all: &[Sample]) {
-        all.iter().for_each(|it| self.sampled.push(it));
+        // Points that are never drawn would only take room.
+        let points = self.points().max(Charts::POINTS) + BEHIND;
+        let last = Nanos::from_secs(points as u64 * u64::from(self.bin));
+        all.iter().filter(|it| it.at <= last).for_each(|it| self.sampled.push(it));
     }
 
     pub fn event(&mut self, it: &LogEvent) {

@@ -40,6 +40,8 @@ enum Label {
     Each,
 }
 
+/// Series by node and label that are drawn; nobody reads more of them.
+const SOURCES: usize = 4096;
 /// The most common waits have tracks of their own, the others one together.
 const WAITS: usize = 8;
 
@@ -163,6 +165,9 @@ impl Sampled {
             self.key.push_str(part);
         }
         let Some(known) = self.sources.get_mut(&self.key) else {
+            if self.sources.len() >= SOURCES {
+                return;
+            }
             let source = self.source(it);
             self.sources.insert(self.key.clone(), source);
             return self.push(it);

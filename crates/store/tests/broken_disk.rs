@@ -1,0 +1,125 @@
+//! A disk that fails, or becomes read-only, while a run is written.
+
+mod invent;
+
+use invent::{Chance, Folder, end, header, outcome, read_all, told, trial, wait_for};
+use rusqlite::ffi;
+use std::os::raw::{c_char, c_int, c_void};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, OnceLock};
+use store::{Run, Status, Trouble};
+
+/// What every write of SQLite's comes to; 0 while the disk is well.
+static FAILURE: AtomicI32 = AtomicI32::new(ffi::SQLITE_OK);
+
+/// The system's own way to files.
+static SYSTEM: OnceLock<usize> = OnceLock::new();
+/// By kind of file: the system's methods, and the same with writes that may fail.
+static METHODS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+
+unsafe extern "C" fn open(
+    _: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    file: *mut ffi::sqlite3_file,
+    flags: c_int,
+    out: *mut c_int,
+) -> c_int {
+    let system = *SYSTEM.get().expect("it is set before any file is opened") as *mut ffi::sqlite3_vfs;
+    // SAFETY: SQLite calls us as it would call the system's function, which gets its own VFS.
+    unsafe {
+        let done = (*system).xOpen.expect("it can open")(system, name, file, flags, out);
+        if !(*file).pMethods.is_null() {
+            let theirs = (*file).pMethods;
+            let mut known = METHODS.lock().expect("nobody panics with it");
+            let place = known.iter().position(|it| it.0 == theirs as usize).unwrap_or_else(|| {
+                let ours = ffi::sqlite3_io_methods { xWrite: Some(write), ..*theirs };
+                known.push((theirs as usize, Box::into_raw(Box::new(ours)) as usize));
+                known.len() - 1
+            });
+            (*file).pMethods = known[place].1 as *const ffi::sqlite3_io_methods;
+        }
+        done
+    }
+}
+
+unsafe extern "C" fn write(
+    file: *mut ffi::sqlite3_file,
+    bytes: *const c_void,
+    count: c_int,
+    at: ffi::sqlite3_int64,
+) -> c_int {
+    match FAILURE.load(Ordering::SeqCst) {
+        ffi::SQLITE_OK => {
+            // SAFETY: the system's function gets its own file, as SQLite gave it to us.
+            unsafe {
+                let ours = (*file).pMethods as usize;
+                let known =
+                    METHODS.lock().expect("nobody panics with it").iter().find(|it| it.1 == ours).copied();
+                let (theirs, _) = known.expect("it was opened by us");
+                (*(theirs as *const ffi::sqlite3_io_methods)).xWrite.expect("it can write")(
+                    file, bytes, count, at,
+                )
+            }
+        }
+        failure => failure,
+    }
+}
+
+/// Has every file of SQLite's in this process go through [`write`].
+fn install() {
+    SYSTEM.get_or_init(|| {
+        // SAFETY: the default VFS lives as long as the process; so does its changed copy.
+        unsafe {
+            let system = ffi::sqlite3_vfs_find(std::ptr::null());
+            let name = c"broken".as_ptr();
+            let copy =
+                ffi::sqlite3_vfs { zName: name, pNext: std::ptr::null_mut(), xOpen: Some(open), ..*system };
+            assert_eq!(ffi::sqlite3_vfs_register(Box::into_raw(Box::new(copy)), 1), ffi::SQLITE_OK);
+            system as usize
+        }
+    });
+}
+
+#[test]
+fn a_disk_that_fails_is_reported_and_what_was_measured_stays() {
+    for (failure, words) in [
+        (ffi::SQLITE_IOERR_WRITE, "disk I/O error"),
+        (ffi::SQLITE_READONLY, "attempt to write a readonly database"),
+    ] {
+        FAILURE.store(ffi::SQLITE_OK, Ordering::SeqCst);
+        install();
+        let folder = Folder::new(&format!("broken-{failure}"));
+        let mut writer = store::create(&folder.0, &header("broken")).expect("the disk is well");
+        let path = writer.path().to_owned();
+        let id = writer.begin_trial(trial(0));
+        let mut chance = Chance(5);
+        let ticks: Vec<_> = (0..5).map(|it| chance.tick(it)).collect();
+        for (number, it) in ticks[..3].iter().enumerate() {
+            writer.tick(id, Box::new(it.clone()));
+            wait_for(&writer, id, number + 1);
+        }
+        assert_eq!(writer.trouble(), None);
+        FAILURE.store(failure, Ordering::SeqCst);
+        for it in &ticks[3..] {
+            writer.tick(id, Box::new(it.clone()));
+        }
+        writer.settle();
+        let Some(Trouble::Refused(why)) = writer.trouble() else { panic!("{:?}", writer.trouble()) };
+        assert!(why.contains(words), "{why}");
+        writer.end_trial(id, end(Status::Failed, Some(chance.measured(&ticks))));
+        let error =
+            writer.finish(outcome(Status::Complete)).expect_err("nothing more was written").to_string();
+        assert!(error.contains("could not write") && error.contains(words), "{error}");
+        FAILURE.store(ffi::SQLITE_OK, Ordering::SeqCst);
+        read_all(&path).expect("it can be read up to the failure");
+        let run = Run::open(&path).expect("it can be read");
+        let back: Vec<String> =
+            run.ticks(id).expect("they are there").map(|it| told(&it.expect("whole"))).collect();
+        assert_eq!(back, ticks[..3].iter().map(told).collect::<Vec<_>>());
+        assert_ne!(
+            run.state().expect("it is there").status(),
+            Some(Status::Complete),
+            "no success is claimed"
+        );
+    }
+}

@@ -1,0 +1,246 @@
+//! Run files that were made to do harm: what they are refused with, and that refusing is cheap.
+
+mod invent;
+
+use invent::{Chance, Folder, end, header, outcome, read_all, trial};
+use rusqlite::Connection;
+use std::fs;
+use std::path::{Path, PathBuf};
+use store::{Run, Status};
+
+const SECONDS: u64 = 3;
+
+fn write(folder: &Path) -> PathBuf {
+    let mut chance = Chance(5);
+    let mut writer = store::create(folder, &header("whole")).expect("there is room");
+    let id = writer.begin_trial(trial(0));
+    let ticks: Vec<_> = (0..SECONDS).map(|it| chance.tick(it)).collect();
+    ticks.iter().for_each(|it| writer.tick(id, Box::new(it.clone())));
+    writer.events(id, chance.events(3));
+    writer.end_trial(id, end(Status::Complete, Some(chance.measured(&ticks))));
+    writer.finish(outcome(Status::Complete)).expect("there is room")
+}
+
+/// A whole run, changed; and what it is refused with, by reading and by going on with it.
+fn check(whole: &Path, change: impl Fn(&Path), expected: &str) {
+    let path = whole.with_file_name("x.dyno");
+    fs::copy(whole, &path).expect("there is room");
+    change(&path);
+    let name = path.to_str().expect("it is ASCII");
+    let error = read_all(&path).expect_err(expected).to_string().replace(name, "x");
+    assert!(error.contains(expected), "read: {error} instead of {expected}");
+    let listed = store::list(path.parent().expect("it has one")).expect("the folder can be read");
+    let others = listed.iter().filter(|it| it.name != "x" && it.content.is_ok()).count();
+    assert_eq!(others, 1, "the other run is listed");
+}
+
+fn sql(text: &str) -> impl Fn(&Path) + '_ {
+    move |path| Connection::open(path).and_then(|it| it.execute_batch(text)).expect(text)
+}
+
+#[test]
+fn refuses_schemas_that_run() {
+    let folder = Folder::new("hostile-schema");
+    let whole = write(&folder.0);
+    let endless = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n)";
+    let endless_run = format!(
+        "ALTER TABLE run RENAME TO former;
+         CREATE VIEW run AS {endless} SELECT former.* FROM former, n WHERE i < 0 OR i > 1e18"
+    );
+    for (change, expected) in [
+        (endless_run.as_str(), "\"x\" is not read: the view \"run\" in it is not as pgdyno makes it"),
+        (
+            "CREATE TRIGGER t AFTER UPDATE ON run BEGIN DELETE FROM trial; END",
+            "the trigger \"t\" in it is not as pgdyno makes it",
+        ),
+        (
+            "DROP TABLE note; CREATE VIRTUAL TABLE note USING fts5(trial, subject, text)",
+            "the virtual table \"note\" in it",
+        ),
+        ("CREATE VIRTUAL TABLE mine USING fts5(x)", "the virtual table \"mine\" in it"),
+        (
+            "DROP TABLE note; CREATE TABLE note (id INTEGER PRIMARY KEY, trial INTEGER, subject TEXT NOT NULL,
+                text TEXT AS (printf('%.*c', 900000000, 'x'))) STRICT",
+            "the table \"note\" in it",
+        ),
+        ("ALTER TABLE outcome ADD COLUMN x INTEGER AS (hex(zeroblob(400000000))) VIRTUAL", "the table \"outcome\""),
+        ("ALTER TABLE event ADD COLUMN x INTEGER DEFAULT 7", "the table \"event\" in it"),
+        ("CREATE INDEX mine ON histogram (hex(zeroblob(count)))", "the index \"mine\" in it"),
+        ("DROP INDEX histogram_of_tick", "\"x\" is damaged: it has no index \"histogram_of_tick\""),
+        ("ANALYZE", "the table \"sqlite_stat"),
+        ("PRAGMA journal_mode = wal", "\"x\" is in SQLite's write-ahead mode"),
+    ] {
+        check(&whole, sql(change), expected);
+        let _ = fs::remove_file(folder.0.join("x.dyno-wal"));
+    }
+    // What is never read may be there.
+    let path = folder.0.join("x.dyno");
+    for change in ["CREATE TABLE mine (x)", "CREATE VIEW mine AS SELECT * FROM trial", "DROP VIEW ticks"] {
+        fs::copy(&whole, &path).expect("there is room");
+        sql(change)(&path);
+        read_all(&path).expect(change);
+    }
+}
+
+#[test]
+fn refuses_values_that_cannot_be() {
+    let folder = Folder::new("hostile-values");
+    let whole = write(&folder.0);
+    let too_long = "holds a value of more than 16 MiB";
+    for (change, expected) in [
+        ("UPDATE whole SET clients = zeroblob(17000000)", too_long),
+        ("UPDATE note SET text = printf('%.*c', 17000000, 'x')", too_long),
+        ("UPDATE run SET experiment = printf('%.*c', 17000000, ' ')", too_long),
+        ("UPDATE histogram SET v2 = zeroblob(17000000)", too_long),
+        ("UPDATE tick SET second = 1000000000", "a second that cannot be"),
+        ("UPDATE tick SET second = 2 - second", "a second that cannot be"),
+        ("UPDATE tick SET begun = -1", "is damaged: "),
+        ("UPDATE tick SET in_flight = 1 << 50", "is damaged: "),
+        ("UPDATE tick SET to_ns = 9223372036854775807", "is damaged: "),
+        ("UPDATE outcome SET late = ok + 1", "a count that cannot be"),
+        ("UPDATE outcome SET ok = 1 << 62", "is damaged: "),
+        ("UPDATE failure SET count = 1 << 62", "is damaged: "),
+        ("UPDATE histogram SET sum_ns = '99999999999999999999999999999999999999'", "is damaged: "),
+        ("UPDATE histogram SET sum_of_squares = 9e999", "is damaged: "),
+        ("UPDATE moment SET at_ns = -1", "is damaged: "),
+        ("UPDATE event SET at_ns = 1 << 60", "is damaged: "),
+        ("UPDATE whole SET window_ns = -1", "is damaged: "),
+        ("UPDATE whole SET exhausted = 1 << 62", "is damaged: "),
+        ("UPDATE effort SET wakeups = -5", "is damaged: "),
+        ("UPDATE trial SET begun_ms = 1 << 60", "is damaged: "),
+        ("UPDATE run SET begun_ms = -1", "is damaged: "),
+        ("UPDATE trial SET cell = -1", "is damaged: "),
+        (
+            "UPDATE operation SET commands = (WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 3000)
+                SELECT json_group_array('x') FROM n)",
+            "trial 1 measures 6004 distributions each second",
+        ),
+    ] {
+        let note = "INSERT INTO note (subject, text) VALUES ('x', 'y');";
+        check(&whole, sql(&format!("{note} {change}")), expected);
+    }
+}
+
+/// Pages of a table whose children are all the next page: a small file with more rows than can be counted.
+#[test]
+fn refuses_endless_tables() {
+    let folder = Folder::new("hostile-pages");
+    let whole = write(&folder.0);
+    for table in ["trial", "note", "event", "sqlite_schema"] {
+        check(&whole, |path| repeat_pages(path, table), "is damaged: ");
+    }
+    // One row of it is read, and all are written.
+    let path = folder.0.join("x.dyno");
+    fs::copy(&whole, &path).expect("there is room");
+    repeat_pages(&path, "run");
+    let refused = store::go_on(&path, 0).expect_err("it is endless").to_string();
+    assert!(refused.contains("is damaged: "), "{refused}");
+}
+
+/// Levels and children of each: 100 to the power of 12 times the rows that are there.
+const LEVELS: u32 = 12;
+const CHILDREN: u32 = 100;
+const PAGE: usize = 4096;
+
+fn repeat_pages(path: &Path, table: &str) {
+    let root: u32 = match table {
+        "sqlite_schema" => 1,
+        _ => Connection::open(path)
+            .and_then(|it| {
+                it.execute_batch("INSERT INTO note (subject, text) VALUES ('x', 'y')")?;
+                it.query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?", [table], |row| row.get(0))
+            })
+            .expect("it is a table"),
+    };
+    let mut bytes = fs::read(path).expect("it is there");
+    let pages = (bytes.len() / PAGE) as u32;
+    // A page of the table without rows of its own keeps its bytes behind the levels. Page 1 begins with the file's header.
+    let at = (root as usize - 1) * PAGE;
+    let header = if root == 1 { 100 } else { 0 };
+    let mut leaf = bytes[at..at + PAGE].to_vec();
+    leaf.copy_within(header..header + 8 + 2 * 100, 0);
+    let level = |child: u32, header: usize| {
+        let mut page = vec![0; PAGE];
+        let content = PAGE - 5 * CHILDREN as usize;
+        page[header] = 5;
+        page[header + 3..header + 5].copy_from_slice(&(CHILDREN as u16).to_be_bytes());
+        page[header + 5..header + 7].copy_from_slice(&(content as u16).to_be_bytes());
+        page[header + 8..header + 12].copy_from_slice(&child.to_be_bytes());
+        for n in 0..CHILDREN as usize {
+            let cell = content + 5 * n;
+            page[header + 12 + 2 * n..header + 14 + 2 * n].copy_from_slice(&(cell as u16).to_be_bytes());
+            page[cell..cell + 4].copy_from_slice(&child.to_be_bytes());
+            page[cell + 4] = n as u8;
+        }
+        page
+    };
+    let top = level(pages + 1, header);
+    bytes[at + header..at + PAGE].copy_from_slice(&top[header..]);
+    for n in 1..LEVELS {
+        bytes.extend(level(pages + n + 1, 0));
+    }
+    bytes.extend(leaf);
+    bytes[28..32].copy_from_slice(&(pages + LEVELS).to_be_bytes());
+    fs::write(path, bytes).expect("there is room");
+}
+
+/// SQLite deletes what the end of a journal names, once it has taken the journal back.
+#[test]
+fn journals_reach_no_other_file() {
+    let folder = Folder::new("hostile-journal");
+    let whole = write(&folder.0);
+    let journal = folder.0.join("x.dyno-journal");
+    let victim = folder.0.join("precious");
+    fs::write(&victim, "mine").expect("there is room");
+    let magic = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    let pages = (fs::metadata(&whole).expect("it is there").len() / PAGE as u64) as u32;
+    let mut bytes = magic.to_vec();
+    for word in [0, 7, pages, 512, PAGE as u32] {
+        bytes.extend(word.to_be_bytes());
+    }
+    bytes.resize(512, 0);
+    let name = victim.to_str().expect("it is ASCII").as_bytes();
+    // Not a page: the one behind the byte at 2³⁰, which is for locks.
+    bytes.extend((0x4000_0000 / PAGE as u32 + 1).to_be_bytes());
+    bytes.extend(name);
+    bytes.extend((name.len() as u32).to_be_bytes());
+    bytes.extend(name.iter().map(|it| u32::from(*it)).sum::<u32>().to_be_bytes());
+    bytes.extend(magic);
+    let expected = "its journal \"x-journal\" is not one that pgdyno leaves";
+    check(&whole, |_| fs::write(&journal, &bytes).expect("there is room"), expected);
+    let refused = store::go_on(&folder.0.join("x.dyno"), 0).expect_err("it is hostile").to_string();
+    assert!(refused.contains("is not one that pgdyno leaves"), "{refused}");
+    fs::remove_file(&journal).expect("it was not touched");
+    let link = |_: &Path| std::os::unix::fs::symlink(&victim, &journal).expect("there is room");
+    fs::write(&victim, &bytes[..512]).expect("there is room");
+    check(&whole, link, expected);
+    assert_eq!(fs::read(&victim).expect("it is there").len(), 512, "nothing was shortened");
+    let refused = store::go_on(&folder.0.join("x.dyno"), 0).expect_err("it is hostile").to_string();
+    assert!(refused.contains("is not one that pgdyno leaves"), "{refused}");
+}
+
+#[test]
+fn going_on_with_a_hostile_run_writes_nothing() {
+    let folder = Folder::new("hostile-resume");
+    let whole = write(&folder.0);
+    let path = folder.0.join("x.dyno");
+    for change in [
+        "CREATE TRIGGER t AFTER UPDATE ON run BEGIN DELETE FROM trial; END",
+        "DROP TABLE note; CREATE TABLE note (id INTEGER PRIMARY KEY, trial INTEGER, subject TEXT NOT NULL, text TEXT NOT NULL,
+            CHECK (length(hex(zeroblob(400000000))) > 0)) STRICT",
+        "DROP TABLE sample",
+        "DROP INDEX tick_of_trial",
+    ] {
+        fs::copy(&whole, &path).expect("there is room");
+        sql(change)(&path);
+        let before = fs::read(&path).expect("it is there");
+        store::go_on(&path, 0).expect_err(change);
+        assert!(fs::read(&path).expect("it is there") == before, "{change}");
+    }
+    fs::copy(&whole, &path).expect("there is room");
+    store::go_on(&path, 0)
+        .expect("it is as it was written")
+        .finish(outcome(Status::Complete))
+        .expect("there is room");
+    assert_eq!(Run::open(&path).and_then(|it| it.trials()).expect("it is whole").len(), 1);
+}
