@@ -3,9 +3,10 @@
 //! The forms are those of Tank's manual. What pgdyno writes itself (`Host`, `Content-Length`, `Transfer-Encoding`,
 //! `Connection`) is left out of the headers: it follows from where the request goes and from its body.
 
+use crate::bounds::{ROW, too_long};
 use crate::mistake::{Mistake, shown};
 use crate::read::Form;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 /// One request.
 #[derive(Clone, Debug, Default)]
@@ -94,8 +95,12 @@ impl Lines<'_> {
     fn next(&mut self) -> Result<bool, Mistake> {
         self.text.clear();
         self.line += 1;
-        let read = self.source.read_until(b'\n', &mut self.text);
-        read.map(|it| it > 0).map_err(|it| Mistake::broken(self.line, &it))
+        let read = (&mut *self.source).take(ROW + 1).read_until(b'\n', &mut self.text);
+        match read.map_err(|it| Mistake::broken(self.line, &it))? as u64 {
+            0 => Ok(false),
+            1..=ROW => Ok(true),
+            _ => Err(Mistake::broken(self.line, &too_long())),
+        }
     }
 
     fn body(&mut self, length: &[u8]) -> Result<Vec<u8>, Mistake> {
@@ -118,6 +123,9 @@ impl Lines<'_> {
     }
 }
 
+/// Headers of a request: as many as servers take.
+const HEADERS: usize = 100;
+
 /// Those that apply to what follows.
 #[derive(Default)]
 struct Headers(Vec<(String, String)>);
@@ -139,6 +147,12 @@ impl Headers {
             self.0.retain(|it| !it.0.eq_ignore_ascii_case(name));
             if !is_ours(name.as_bytes()) {
                 self.0.push((name.to_owned(), value.to_owned()));
+            }
+            if self.0.len() > HEADERS {
+                return Err(Mistake::new(
+                    line,
+                    format!("it is header {}, and a request has at most {HEADERS}", self.0.len()),
+                ));
             }
         }
         Ok(())

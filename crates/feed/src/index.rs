@@ -1,5 +1,6 @@
 //! Where do the rows of a plain file of lines begin?
 
+use crate::bounds::{check_columns, check_count};
 use crate::mistake::{Mistake, shown};
 use model::rows::{Form, Layout};
 
@@ -24,10 +25,12 @@ pub fn index(bytes: &[u8], delimiter: u8, columns: Option<&[String]>) -> Result<
             if names.contains(&b'"') {
                 return Ok(None);
             }
+            check_count(names.iter().filter(|it| **it == delimiter).count() + 1)?;
             let name = |it: &[u8]| String::from_utf8_lossy(it).trim().to_owned();
             names.split(|it| *it == delimiter).map(name).collect()
         }
     };
+    check_columns(&columns)?;
     let mut layout = Layout::new(Form::Lines { delimiter }, columns);
     let wanted = layout.columns.len();
     let mut blank = None;

@@ -4,6 +4,7 @@
 //! its rows. Everything else is [`pack`]ed once, before the load begins. Nothing here opens a file, or knows who draws.
 
 mod ammo;
+mod bounds;
 mod distinct;
 mod index;
 mod mistake;

@@ -1,5 +1,6 @@
 //! How are rows written, so that drawing one parses nothing?
 
+use crate::bounds::PACKED;
 use model::rows::{Form, Layout};
 use std::io::{self, Write};
 
@@ -8,6 +9,8 @@ use std::io::{self, Write};
 pub struct Packing<W> {
     out: W,
     at: u64,
+    /// Bytes that may be written.
+    most: u64,
     layout: Layout,
     /// Of the source's, that could not become a row.
     pub skipped: u64,
@@ -15,7 +18,7 @@ pub struct Packing<W> {
 
 impl<W: Write> Packing<W> {
     pub fn new(out: W, columns: Vec<String>) -> Packing<W> {
-        Packing { out, at: 0, layout: Layout::new(Form::Packed, columns), skipped: 0 }
+        Packing { out, at: 0, most: PACKED, layout: Layout::new(Form::Packed, columns), skipped: 0 }
     }
 
     pub fn columns(&self) -> &[String] {
@@ -29,16 +32,23 @@ impl<W: Write> Packing<W> {
     /// One field by column.
     ///
     /// # Errors
-    /// What `out` tells; and a field of 4 GiB or more.
+    /// What `out` tells; a field of 4 GiB or more; and more than [`PACKED`] bytes together.
     pub fn push<'a>(&mut self, fields: impl Iterator<Item = &'a [u8]>) -> io::Result<()> {
         self.layout.push(self.at);
         let mut count = 0;
         for it in fields {
             let length =
                 u32::try_from(it.len()).map_err(|_| io::Error::other("a field is 4 GiB or longer"))?;
+            self.at += 4 + u64::from(length);
+            if self.at > self.most {
+                return Err(io::Error::other(format!(
+                    "its rows take more than {} GiB where they are packed; use a part of it, or CSV without quotes that \
+                     gzip has not packed, which is read where it lies",
+                    self.most >> 30
+                )));
+            }
             self.out.write_all(&length.to_le_bytes())?;
             self.out.write_all(it)?;
-            self.at += 4 + u64::from(length);
             count += 1;
         }
         assert_eq!(count, self.layout.columns.len(), "a field by column");
@@ -49,5 +59,20 @@ impl<W: Write> Packing<W> {
     pub fn finish(mut self) -> io::Result<(W, Layout)> {
         self.out.flush()?;
         Ok((self.out, self.layout))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_bounded() {
+        let mut packing = Packing { most: 20, ..Packing::new(Vec::new(), vec!["id".to_owned()]) };
+        let mut push = || packing.push([b"123456".as_slice()].into_iter());
+        assert!(push().is_ok() && push().is_ok());
+        let refused = push().expect_err("there is no more room").to_string();
+        assert!(refused.starts_with("its rows take more than"), "{refused}");
+        assert_eq!(packing.out.len(), 20, "nothing was written of it");
     }
 }

@@ -146,6 +146,30 @@ mod tests {
         check("id,\n1,2\n", None, "line 1: a column has no name");
     }
 
+    /// Feeds that would take minutes, or all memory.
+    #[test]
+    fn hostile_feeds_are_refused() {
+        let wide = vec!["c"; 200_000].join(",") + "\n";
+        let rest =
+            "1: it has 200000 columns, and a feed has at most 1600; leave out those that nothing draws";
+        assert_eq!(told(Form::Csv, None, wide.as_bytes()), format!("line {rest}"));
+        let lines = crate::index(wide.as_bytes(), b',', None).expect_err("it is wide").to_string();
+        assert_eq!(lines, format!("line {rest}"));
+        let members: Vec<String> = (0..2000).map(|it| format!("\"c{it}\":1")).collect();
+        let object = format!("{{{}}}\n", members.join(","));
+        assert!(told(Form::JsonLines, None, object.as_bytes()).starts_with("line 1: it has 2000 columns"));
+        let open = std::io::Read::chain(b"id\n\"".as_slice(), std::io::repeat(b'x'));
+        let mut open = BufReader::new(open);
+        let refused = pack(Form::Csv, None, &mut open, Vec::new()).expect_err("it is endless").to_string();
+        assert!(refused.contains("a row is longer than 64 MiB; a quote may be open"), "{refused}");
+        let mut line = BufReader::new(std::io::repeat(b'x'));
+        let refused =
+            pack(Form::JsonLines, None, &mut line, Vec::new()).expect_err("it is endless").to_string();
+        assert!(refused.contains("a row is longer than 64 MiB"), "{refused}");
+        let twice = crate::index(b"id,id\n1,2\n", b',', None).expect_err("they are the same").to_string();
+        assert_eq!(twice, "line 1: the column \"id\" is named twice");
+    }
+
     #[test]
     fn json_lines() {
         let check = |text: &str, columns: Option<&[&str]>, expected: &str| {

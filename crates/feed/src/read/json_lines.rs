@@ -1,10 +1,11 @@
 //! An object per line.
 
+use crate::bounds::{ROW, check_columns, too_long};
 use crate::mistake::{Mistake, shown};
 use crate::pack::Packing;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
 
 /// Texts become what they say, null becomes nothing, everything else stays as it is written. Without `columns`, those are
 /// the members of the first object, in its order.
@@ -17,9 +18,11 @@ pub fn read<W: Write>(
     let mut text = Vec::new();
     for line in 1.. {
         text.clear();
-        let read = source.read_until(b'\n', &mut text).map_err(|it| Mistake::broken(line, &it))?;
-        if read == 0 {
-            break;
+        let read = (&mut *source).take(ROW + 1).read_until(b'\n', &mut text);
+        match read.map_err(|it| Mistake::broken(line, &it))? as u64 {
+            0 => break,
+            1..=ROW => {}
+            _ => return Err(Mistake::broken(line, &too_long())),
         }
         let trimmed = text.trim_ascii();
         if trimmed.is_empty() {
@@ -33,6 +36,7 @@ pub fn read<W: Write>(
         })?;
         if let Some(out) = out.take() {
             let columns = columns.map_or_else(|| in_order(&object), <[String]>::to_vec);
+            check_columns(&columns)?;
             packing = Some(Packing::new(out, columns));
         }
         let packing = packing.as_mut().expect("made with the first object");

@@ -1,10 +1,12 @@
 //! CSV and TSV.
 
 use super::Form;
+use crate::bounds::{ByRow, ROW, check_columns, check_count};
 use crate::index::fields_of;
 use crate::mistake::Mistake;
 use crate::pack::Packing;
 use csv::{ByteRecord, ReaderBuilder};
+use std::cell::Cell;
 use std::io::{BufRead, Write};
 
 pub fn read<W: Write>(
@@ -13,14 +15,16 @@ pub fn read<W: Write>(
     source: &mut dyn BufRead,
     out: W,
 ) -> Result<Packing<W>, Mistake> {
+    let left = Cell::new(ROW);
     let mut reader = ReaderBuilder::new()
         .delimiter(form.delimiter().unwrap_or(b','))
         .quoting(form == Form::Csv)
         .has_headers(false)
         .flexible(true)
-        .from_reader(source);
+        .from_reader(ByRow::new(source, &left));
     let mut record = ByteRecord::new();
     let mut next = |record: &mut ByteRecord| {
+        left.set(ROW);
         let read = reader.read_byte_record(record);
         read.map_err(|it| Mistake::new(it.position().map_or(0, csv::Position::line), broken(&it)))
     };
@@ -28,13 +32,14 @@ pub fn read<W: Write>(
         Some(columns) => columns.to_vec(),
         None if !next(&mut record)? => return Err(Mistake::new(0, "it holds no row")),
         None => {
+            check_count(record.len())?;
             let first = record.get(0).unwrap_or_default();
             let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
             let names = std::iter::once(first).chain(record.iter().skip(1));
             names.map(|it| String::from_utf8_lossy(it).trim().to_owned()).collect()
         }
     };
-    check(&columns)?;
+    check_columns(&columns)?;
     let mut packing = Packing::new(out, columns);
     while next(&mut record)? {
         let line = record.position().map_or(0, csv::Position::line);
@@ -49,19 +54,6 @@ pub fn read<W: Write>(
         0 => Err(Mistake::new(0, "it holds no row")),
         _ => Ok(packing),
     }
-}
-
-/// Each column has a name of its own.
-fn check(columns: &[String]) -> Result<(), Mistake> {
-    for (n, name) in columns.iter().enumerate() {
-        if name.is_empty() {
-            return Err(Mistake::new(1, "a column has no name"));
-        }
-        if columns[..n].contains(name) {
-            return Err(Mistake::new(1, format!("the column \"{name}\" is named twice")));
-        }
-    }
-    Ok(())
 }
 
 fn broken(error: &csv::Error) -> String {
