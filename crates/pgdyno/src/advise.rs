@@ -4,10 +4,10 @@ mod apply;
 
 use crate::account::{self, advised};
 use crate::runs::DIRECTORY;
+use crate::terminal;
 use crate::voice::language::Spoken;
-use crate::voice::{Trouble, Voice, plain};
+use crate::voice::{Trouble, Voice};
 use clap::Parser;
-use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -39,17 +39,9 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno advise");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
-    let done = if args.apply {
-        apply::apply(&args)
-    } else {
-        told(&args).and_then(|it| print(&it)).map(|()| ExitCode::SUCCESS)
-    };
+    let done = if args.apply { apply::apply(&args) } else { told(&args).map(|()| ExitCode::SUCCESS) };
     match done {
         Ok(it) => it,
         Err(trouble) => {
@@ -59,23 +51,17 @@ pub fn main(args: &[String]) -> ExitCode {
     }
 }
 
-fn told(args: &Args) -> Result<String, Trouble> {
+fn told(args: &Args) -> Result<(), Trouble> {
     let lang = args.spoken.lang()?;
     let path = store::find(&args.dir, &args.run).map_err(|it| Trouble::new(it.to_string()))?;
     let account = account::of(&path)?;
     if args.json {
-        return Ok(serde_json::to_string_pretty(&account.advice).expect("strings as keys only") + "\n");
+        terminal::json(
+            &(serde_json::to_string_pretty(&account.advice).expect("strings as keys only") + "\n"),
+        );
+        return Ok(());
     }
     let applied = advised::applied(&path)?.map(|it| report::advice::applied(&it, lang));
-    Ok(report::advice::text(&account, lang) + &applied.unwrap_or_default())
-}
-
-fn print(text: &str) -> Result<(), Trouble> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        // The reader, `head` for instance, has seen enough.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Trouble::new(format!("could not write to standard output: {}", plain(&error))))
-        }
-        _ => Ok(()),
-    }
+    terminal::text(&(report::advice::text(&account, lang) + &applied.unwrap_or_default()));
+    Ok(())
 }

@@ -5,6 +5,7 @@ mod grammars;
 mod words;
 
 use crate::mistakes;
+use crate::terminal;
 use crate::voice::plain;
 use analysis::rule::Scene;
 use clap::Parser;
@@ -14,7 +15,8 @@ use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 use report::lang::{En, Lang};
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -44,8 +46,8 @@ impl Refused {
     /// Says so on standard error; the exit status is 2.
     pub fn tell(&self, program: &str) -> ExitCode {
         match self {
-            Refused::Unreadable(why) => eprintln!("{program}: error: {why}"),
-            Refused::Wrong(all) => eprint!("{}", mistakes::text(all, mistakes::colour())),
+            Refused::Unreadable(why) => errln!("{program}: error: {why}"),
+            Refused::Wrong(all) => err!("{}", mistakes::text(all, mistakes::colour())),
         }
         ExitCode::from(2)
     }
@@ -55,18 +57,37 @@ impl Refused {
 pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, Refused> {
     let unreadable =
         |error| Refused::Unreadable(format!("cannot read {}: {}", path.display(), plain(&error)));
-    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let text = read_text(path).map_err(unreadable)?;
     let request = Request {
         path,
         text: &text,
         sets,
         quick,
         grammars: grammars::ALL,
-        read: &|path| fs::read_to_string(path),
+        read: &read_text,
         columns: &feeds::columns,
         form: &feeds::form,
     };
     experiment::read(&request).map_err(Refused::Wrong)
+}
+
+/// Bytes of an experiment file, and of a script that one names. YAML takes ten times as much memory while it is read.
+const LONGEST: u64 = 4 << 20;
+
+/// The whole of a file that people write.
+fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = Vec::new();
+    File::open(path)?.take(LONGEST + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > LONGEST {
+        let why = format!("it is longer than {} MiB; rows of data belong into a feed's file", LONGEST >> 20);
+        return Err(io::Error::other(why));
+    }
+    String::from_utf8(text).map_err(|error| {
+        io::Error::other(format!(
+            "it is not UTF-8 from byte {} on; save it as UTF-8",
+            error.utf8_error().valid_up_to()
+        ))
+    })
 }
 
 /// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and for mistakes in the file.
@@ -74,15 +95,11 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno check");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     match read(&args.file, &args.sets, args.quick) {
         Ok(plan) => {
-            print!("{}", overview(&plan));
+            out!("{}", overview(&plan));
             ExitCode::SUCCESS
         }
         Err(refused) => refused.tell("pgdyno check"),

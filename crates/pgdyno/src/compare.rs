@@ -5,8 +5,9 @@ use crate::account::{self, stand};
 use crate::mistakes;
 use crate::report::shell;
 use crate::runs::DIRECTORY;
+use crate::terminal;
 use crate::voice::language::Spoken;
-use crate::voice::{Trouble, Voice, plain};
+use crate::voice::{Trouble, Voice};
 use analysis::compare::{self, Condition, Gather, Side, Trial, Wanted, parse};
 use clap::{Parser, ValueEnum};
 use experiment::{Mistake, Mistakes, Source, Span};
@@ -15,7 +16,6 @@ use model::comparison::{self, Comparison, LeftOut, Met};
 use report::lang::{self, Lang};
 use report::page::Page;
 use serde_json::json;
-use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::Run;
@@ -71,11 +71,7 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno compare");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     run(&args).unwrap_or_else(|trouble| {
         trouble.tell(&Voice { program: "pgdyno compare".to_owned() });
@@ -89,16 +85,22 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     let paths: Vec<PathBuf> =
         std::iter::once(&args.base).chain(&args.runs).map(find).collect::<Result<_, _>>()?;
     let asked = Asked { by_time: args.by_time, expected: &args.expect, conditions: &args.fail_if };
-    let comparison = match of(&paths, asked)? {
+    let compared = of(&paths, asked)?;
+    let voice = Voice { program: "pgdyno compare".to_owned() };
+    for it in &compared.unreadable {
+        voice.error(&format!("{}; it is not compared", it.what));
+    }
+    let comparison = match compared.comparison {
         Ok(it) => it,
         Err(all) => {
-            eprint!("{}", mistakes::text(&all, mistakes::colour()));
+            err!("{}", mistakes::text(&all, mistakes::colour()));
             return Ok(ExitCode::from(MISTAKEN));
         }
     };
     let page = |lang: &dyn Lang| report::comparison::page(&comparison, lang);
-    print(&told(&page, args.format, lang, &json!({ "comparison": comparison })))?;
-    Ok(ExitCode::from(status(&comparison, args.strict)))
+    print(&told(&page, args.format, lang, &json!({ "comparison": comparison })), args.format);
+    let whole = if compared.unreadable.is_empty() { 0 } else { COULD_NOT };
+    Ok(ExitCode::from(status(&comparison, args.strict).max(whole)))
 }
 
 fn status(it: &Comparison, strict: bool) -> u8 {
@@ -118,18 +120,38 @@ pub struct Asked<'a> {
     pub conditions: &'a [String],
 }
 
-/// The runs in these files; the first one is the base. With all mistakes in the conditions, if there are any.
-pub fn of(paths: &[PathBuf], asked: Asked<'_>) -> Result<Result<Comparison, Mistakes>, Trouble> {
-    let all: Vec<Loaded> = paths.iter().map(|it| Loaded::of(it)).collect::<Result<_, _>>()?;
+/// A comparison of the runs that can be read.
+#[derive(Debug)]
+pub struct Compared {
+    /// Or all mistakes in the conditions.
+    pub comparison: Result<Comparison, Mistakes>,
+    /// Why others cannot be read.
+    pub unreadable: Vec<Trouble>,
+}
+
+/// The runs in these files; the first one is the base, which must be readable, and so must another one if there are any.
+pub fn of(paths: &[PathBuf], asked: Asked<'_>) -> Result<Compared, Trouble> {
+    let (base, others) = paths.split_first().expect("the base is one of them");
+    let mut all = vec![Loaded::of(base)?];
+    let mut unreadable = Vec::new();
+    for it in others {
+        match Loaded::of(it) {
+            Ok(it) => all.push(it),
+            Err(trouble) => unreadable.push(trouble),
+        }
+    }
+    if all.len() == 1 && !unreadable.is_empty() {
+        return Err(unreadable.remove(0));
+    }
     let conditions = match conditions(asked.conditions, &all) {
         Ok(it) => it,
-        Err(mistakes) => return Ok(Err(mistakes)),
+        Err(mistakes) => return Ok(Compared { comparison: Err(mistakes), unreadable }),
     };
     let sides: Vec<Side<'_>> = all.iter().map(Loaded::side).collect();
     let (base, runs) = sides.split_first().expect("the base is one of them");
     let Asked { by_time, expected, .. } = asked;
     let wanted = Wanted { by_time, expected, conditions: &conditions, seed: base.experiment.seed };
-    Ok(Ok(compare::compare(base, runs, &wanted)))
+    Ok(Compared { comparison: Ok(compare::compare(base, runs, &wanted)), unreadable })
 }
 
 /// All mistakes, each with its place.
@@ -261,13 +283,11 @@ pub fn document(page: &dyn Fn(&dyn Lang) -> Page, lang: &dyn Lang) -> String {
     json!({ "format": 1, "chosen": lang.code(), "pages": pages, "data": [], "live": null }).to_string()
 }
 
-/// To standard output.
-pub fn print(text: &str) -> Result<(), Trouble> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        // The reader, `head` for instance, has seen enough.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Trouble::new(format!("could not write to standard output: {}", plain(&error))))
-        }
-        _ => Ok(()),
+/// To standard output, as its format needs it.
+pub fn print(text: &str, format: Format) {
+    match format {
+        Format::Text => terminal::text(text),
+        Format::Json => terminal::json(text),
+        Format::Md | Format::Html => terminal::document(text),
     }
 }

@@ -7,17 +7,21 @@ use crate::bench::connect::Place;
 use crate::bench::logfile::unix_time;
 use crate::bench::options::{self, Options};
 use crate::bench::{self, prepare};
+use crate::export::private;
+use crate::terminal;
 use crate::voice::{Trouble, Voice, plain};
 use clap::Parser;
 use load::script::{self, Program};
 use model::Summary;
 use model::summary::{Hop, Server};
+use rustix::fs::OFlags;
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::tickets::{Stage, Tickets};
 use stack::embedded;
 use stack::find::{Installation, Search};
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -63,11 +67,7 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno demo");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(it) => it,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     let voice = Voice { program: "pgdyno demo".to_owned() };
     run(&args, &voice).unwrap_or_else(|trouble| {
@@ -78,15 +78,15 @@ pub fn main(args: &[String]) -> ExitCode {
 
 fn run(args: &Args, voice: &Voice) -> Result<ExitCode, Trouble> {
     let search = Search::here(args.pg_bin.clone(), args.pg_version);
-    let tell = |major| eprintln!("PostgreSQL {major} is fetched, because none is installed");
+    let tell = |major| errln!("PostgreSQL {major} is fetched, because none is installed");
     let installation = embedded::find_or_obtain(&search, tell).map_err(|it| Trouble::new(it.to_string()))?;
-    eprintln!("PostgreSQL {} from {}", installation.version.text, installation.bin.display());
+    errln!("PostgreSQL {} from {}", installation.version.text, installation.bin.display());
     let failed = |it: stack::supervisor::Failure| Trouble::new(it.to_string());
     let begun = Instant::now();
     let mut supervisor = Supervisor::start(&KeeperProgram::ourselves()).map_err(failed)?;
     let settings = Settings::default();
     let postgres = Postgres::start(&mut supervisor, &installation, &settings).map_err(failed)?;
-    eprintln!(
+    errln!(
         "a throw-away server answers on port {} after {:.1} s",
         postgres.port,
         begun.elapsed().as_secs_f64()
@@ -96,25 +96,23 @@ fn run(args: &Args, voice: &Voice) -> Result<ExitCode, Trouble> {
 
     let program = program(args.rows, voice)?;
     let seconds = args.seconds;
-    eprintln!(
-        "\nClosed model: {CLIENTS} clients, each asks again as soon as it is answered, for {seconds} s"
-    );
+    errln!("\nClosed model: {CLIENTS} clients, each asks again as soon as it is answered, for {seconds} s");
     let closed = options(&format!("-M prepared -c {CLIENTS} -T {seconds} -P 5"));
     let closed = measure(&closed, program.clone(), &place, voice)?;
 
     let rate = two_digits(ASKED * closed.summary.total.tps.0);
     let (climb, hold) = (seconds / 2, seconds - seconds / 2);
     let schedule = format!("line(1,{rate},{climb}s)const({rate},{hold}s)");
-    eprintln!("\nOpen model: arrivals come whether or not others were answered: {schedule}");
+    errln!("\nOpen model: arrivals come whether or not others were answered: {schedule}");
     let open = options(&format!("-M prepared -c {IN_FLIGHT} -P 5 --arrivals=poisson --schedule={schedule}"));
     let open = match closed.complete {
         true => Some(measure(&open, program, &place, voice)?),
         false => None,
     };
 
-    println!("{}", closed.text);
+    outln!("{}", closed.text);
     if let Some(open) = &open {
-        println!("{}", open.text);
+        outln!("{}", open.text);
     }
     let when = unix_time().0 / 1_000_000_000;
     keep(&args.out, &format!("demo-{when}-closed.json"), &closed.summary)?;
@@ -147,12 +145,12 @@ fn load(rows: u64, place: &Place) -> Result<(), Trouble> {
     let mut tell = |stage| match stage {
         Stage::Rows(sent) if shown.elapsed() > Duration::from_secs(1) => {
             shown = Instant::now();
-            eprintln!("book.tickets: {sent} of {rows} rows");
+            errln!("book.tickets: {sent} of {rows} rows");
         }
         _ => {}
     };
     Tickets { rows, ..Tickets::default() }.load(&mut connection, &mut tell).map_err(sick)?;
-    eprintln!("book.tickets: {rows} rows, keys and statistics after {:.1} s", begun.elapsed().as_secs_f64());
+    errln!("book.tickets: {rows} rows, keys and statistics after {:.1} s", begun.elapsed().as_secs_f64());
     Ok(())
 }
 
@@ -201,9 +199,9 @@ fn two_digits(it: f64) -> u64 {
 fn keep(directory: &Path, name: &str, summary: &Summary) -> Result<(), Trouble> {
     let path = directory.join(name);
     fs::create_dir_all(directory)
-        .and_then(|()| fs::write(&path, report::json(summary)))
+        .and_then(|()| private(&path, OFlags::empty())?.write_all(report::json(summary).as_bytes()))
         .map_err(|error| Trouble::new(format!("could not write {}: {}", path.display(), plain(&error))))?;
-    println!("written: {}", path.display());
+    outln!("written: {}", path.display());
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 //! Starts nothing but programs that tell their version, and changes nothing: the empty control group that it tries limits on
 //! is removed at once.
 
+use crate::terminal;
 use clap::Parser;
 use load::driver::uring;
 use model::{Latency, Nanos};
@@ -57,14 +58,13 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno doctor");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(it) => it,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     let found = Found::look(args.pg_bin);
-    let text = if args.json { format!("{:#}", found.json()) } else { found.text() };
-    println!("{}", text.trim_end());
+    match args.json {
+        true => terminal::json(&format!("{:#}\n", found.json())),
+        false => outln!("{}", found.text().trim_end()),
+    }
     if found.servers.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 

@@ -1,10 +1,13 @@
 //! `pgdyno export`: how does a run get into other programs?
 
 use crate::runs;
+use crate::terminal;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Parser, ValueEnum};
 use model::{Cell, Latency, Packer, Tick};
+use report::terminal::{safe, safe_json, safe_line};
+use rustix::fs::OFlags;
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions, create_dir_all};
 use std::io::{self, BufWriter, Write};
@@ -43,21 +46,17 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno export");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     match export(&args) {
         Ok(written) => {
             for path in written {
-                println!("{}", path.display());
+                outln!("{}", path.display());
             }
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("pgdyno export: error: {error}");
+            errln!("pgdyno export: error: {error}");
             ExitCode::FAILURE
         }
     }
@@ -94,20 +93,20 @@ impl Shelf {
     /// Writes one file; only its owner may read it, and a link is not followed.
     fn file(&mut self, end: &str, write: impl FnOnce(&mut BufWriter<File>) -> Outcome<()>) -> Outcome<()> {
         let path = self.out.join(format!("{}.{end}", self.stem));
-        let flags = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .custom_flags(flags)
-            .open(&path);
-        let mut to = BufWriter::new(file.map_err(|error| told("write", &path, &error))?);
+        // A link is not followed: nobody named this file.
+        let mut to =
+            BufWriter::new(private(&path, OFlags::NOFOLLOW).map_err(|error| told("write", &path, &error))?);
         write(&mut to)?;
         to.flush().map_err(|error| told("write", &path, &error))?;
         self.written.push(path);
         Ok(())
     }
+}
+
+/// Makes or empties a file of a run's contents. Only its owner may read it; one that was there keeps its permissions.
+pub fn private(path: &Path, flags: OFlags) -> io::Result<File> {
+    let flags = flags.bits() as i32;
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).custom_flags(flags).open(path)
 }
 
 /// The quantiles that are written.
@@ -180,7 +179,12 @@ fn csv(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
     shelf.file("samples.csv", |to| {
         writeln!(to, "trial,at_ns,node,series,label,value")?;
         for it in &trials {
-            for s in run.samples(it.id, None)? {
+            let parts = run.sample_parts(it.id)?.flat_map(|it| match it {
+                Ok(part) => part.into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(error)],
+            });
+            for s in parts {
+                let s = s?;
                 let words = [&s.node, &s.series, &s.label].map(|it| text(it)).join(",");
                 writeln!(to, "{},{},{words},{}", it.id.0, s.at.0, s.value)?;
             }
@@ -218,8 +222,10 @@ fn each_cell(
     Ok(())
 }
 
-/// A text as a field of CSV (RFC 4180). A spreadsheet would compute what begins as a formula; it gets an apostrophe.
+/// A text as a field of CSV (RFC 4180). A spreadsheet would compute what begins as a formula; it gets an apostrophe. What a
+/// terminal would obey is written as a visible escape.
 fn text(it: &str) -> String {
+    let it = &safe(it, false);
     let formula = it.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let it = if formula { format!("'{it}") } else { it.to_owned() };
     if it.contains([',', '"', '\n', '\r']) { format!("\"{}\"", it.replace('"', "\"\"")) } else { it }
@@ -238,7 +244,7 @@ fn json(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
             })).collect::<Value>(),
         });
         // Not gathered first: the ticks of a long run are more than memory holds.
-        let head = head.to_string();
+        let head = safe_json(&head.to_string());
         write!(to, "{},\"trials\":[", head.strip_suffix('}').expect("a JSON object ends with a brace"))?;
         for (i, it) in run.trials()?.iter().enumerate() {
             let trial = json!({
@@ -251,13 +257,21 @@ fn json(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
                     "configuration": it.configuration.iter().map(|it| json!({"name": it.name, "text": it.text}))
                         .collect::<Value>(),
                 })).collect::<Value>(),
-                "events": run.events(it.id)?, "samples": run.samples(it.id, None)?,
+                "events": run.events(it.id)?,
             });
-            let trial = trial.to_string();
+            let trial = safe_json(&trial.to_string());
             let comma = if i > 0 { "," } else { "" };
-            write!(to, "{comma}{},\"ticks\":[", trial.strip_suffix('}').expect("as above"))?;
+            write!(to, "{comma}{},\"samples\":[", trial.strip_suffix('}').expect("as above"))?;
+            let mut between = "";
+            for part in run.sample_parts(it.id)? {
+                for sample in part? {
+                    write!(to, "{between}{}", safe_json(&json!(sample).to_string()))?;
+                    between = ",";
+                }
+            }
+            write!(to, "],\"ticks\":[")?;
             for (j, tick) in run.ticks(it.id)?.enumerate() {
-                write!(to, "{}{}", if j > 0 { "," } else { "" }, tick_json(it, &tick?))?;
+                write!(to, "{}{}", if j > 0 { "," } else { "" }, safe_json(&tick_json(it, &tick?).to_string()))?;
             }
             write!(to, "]}}")?;
         }
@@ -347,7 +361,7 @@ fn hlog(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
 
 /// A tag holds neither commas nor blanks.
 fn tag(operation: &str) -> String {
-    operation
+    safe_line(operation)
         .chars()
         .map(|it| if it == ',' || it.is_whitespace() || it.is_control() { '_' } else { it })
         .collect()
@@ -368,6 +382,8 @@ mod tests {
             ("-1", "'-1"),
             ("+7,5", "\"'+7,5\""),
             ("\tx", "'\tx"),
+            ("\u{1b}[31m\u{202e}x", "\\u{1b}[31m\\u{202e}x"),
+            ("a\nb", "\"a\nb\""),
             ("a=1", "a=1"),
             ("", ""),
         ] {

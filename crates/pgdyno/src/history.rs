@@ -4,6 +4,7 @@ use crate::account::stored::{self, Reading};
 use crate::account::{self, stand};
 use crate::compare::{Format, print, source, told};
 use crate::runs::DIRECTORY;
+use crate::terminal;
 use crate::voice::language::Spoken;
 use crate::voice::{Trouble, Voice};
 use analysis::compare::Stand;
@@ -40,11 +41,7 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno history");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     match show(&args) {
         Ok(()) => ExitCode::SUCCESS,
@@ -66,7 +63,11 @@ struct Read {
 
 fn show(args: &Args) -> Result<(), Trouble> {
     let lang = args.spoken.lang()?;
+    let voice = Voice { program: "pgdyno history".to_owned() };
     let listed = store::list(&args.dir).map_err(|it| Trouble::new(it.to_string()))?;
+    for it in listed.iter().filter_map(|it| it.content.as_ref().err()) {
+        voice.warning(&format!("{it}; it is left out"));
+    }
     // The newest come first.
     let mut named: Vec<(String, PathBuf)> =
         listed.into_iter().filter_map(|it| Some((it.content.ok()?.header.name, it.path))).collect();
@@ -82,7 +83,16 @@ fn show(args: &Args) -> Result<(), Trouble> {
         let instead = format!("write one of {}", known.join(", "));
         return Err(Trouble::new(format!("no runs of {wanted} in {}", args.dir.display())).hint(instead));
     }
-    let runs: Vec<Read> = named.iter().map(|it| read(&it.1)).collect::<Result<_, _>>()?;
+    let mut runs: Vec<Read> = Vec::new();
+    for (_, path) in &named {
+        match read(path) {
+            Ok(it) => runs.push(it),
+            Err(trouble) => voice.warning(&format!("{}; it is left out", trouble.what)),
+        }
+    }
+    if runs.is_empty() {
+        return Err(Trouble::new(format!("no run of {wanted} in {} can be read", args.dir.display())));
+    }
     let all: Vec<Run<'_>> = runs
         .iter()
         .map(|it| Run {
@@ -94,7 +104,8 @@ fn show(args: &Args) -> Result<(), Trouble> {
         .collect();
     let history = history(&wanted, &all, SEED);
     let page = |lang: &dyn Lang| report::comparison::history(&history, lang);
-    print(&told(&page, args.format, lang, &json!({ "history": history })))
+    print(&told(&page, args.format, lang, &json!({ "history": history })), args.format);
+    Ok(())
 }
 
 fn read(path: &Path) -> Result<Read, Trouble> {

@@ -1,5 +1,6 @@
 //! `pgdyno init`: with which experiment file does one begin?
 
+use crate::terminal;
 use crate::voice::plain;
 use clap::{Parser, ValueEnum};
 use std::fs::OpenOptions;
@@ -37,11 +38,7 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno init");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     let shown = args.file.display();
     let written = OpenOptions::new()
@@ -51,17 +48,17 @@ pub fn main(args: &[String]) -> ExitCode {
         .and_then(|mut file| file.write_all(beginning(args.find).as_bytes()));
     match written {
         Ok(()) => {
-            println!("wrote {shown}; look at it, then:  pgdyno check {shown}");
+            outln!("wrote {shown}; look at it, then:  pgdyno check {shown}");
             ExitCode::SUCCESS
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            eprintln!(
+            errln!(
                 "pgdyno init: error: {shown} is there already\npgdyno init: hint: name another file, or remove that one"
             );
             ExitCode::FAILURE
         }
         Err(error) => {
-            eprintln!("pgdyno init: error: cannot write {shown}: {}", plain(&error));
+            errln!("pgdyno init: error: cannot write {shown}: {}", plain(&error));
             ExitCode::FAILURE
         }
     }

@@ -1,5 +1,10 @@
 //! `pgdyno`: a dynamometer for PostgreSQL systems. This file: which command, and with which exit status?
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+#[macro_use]
+mod terminal;
+
 mod account;
 mod advise;
 mod bench;
@@ -101,9 +106,13 @@ fn main() -> ExitCode {
     let path = args.next().unwrap_or_default();
     if Path::new(&path).file_stem().is_some_and(|it| it == "pgbench") {
         let rest: Vec<String> = args.collect();
-        return bench::main("pgbench", &rest);
+        return terminal::end(bench::main("pgbench", &rest));
     }
-    match Args::parse().command {
+    let command = match Args::try_parse() {
+        Ok(it) => it.command,
+        Err(error) => return terminal::end(terminal::usage(&error)),
+    };
+    terminal::end(match command {
         Command::Bench(it) => bench::main("pgdyno bench", &it.args),
         Command::Run(it) => run::main(&it.args),
         Command::Check(it) => check::main(&it.args),
@@ -121,5 +130,5 @@ fn main() -> ExitCode {
         Command::Demo(it) => demo::main(&it.args),
         Command::Doctor(it) => doctor::main(&it.args),
         Command::Keeper => stack::supervisor::keeper::main(),
-    }
+    })
 }

@@ -1,7 +1,9 @@
 //! `pgdyno report`: how does a run get to those who were not there?
 
 use crate::account;
+use crate::export::private;
 use crate::runs::DIRECTORY;
+use crate::terminal;
 use crate::voice::language::Spoken;
 use crate::voice::{Trouble, Voice, plain};
 use clap::{Parser, ValueEnum};
@@ -10,9 +12,9 @@ use report::html::{Shell, html};
 use report::lang::{self, Lang};
 use report::page::{Page, page};
 use report::{junit, markdown};
+use rustix::fs::OFlags;
 use serde_json::json;
-use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -49,11 +51,7 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno report");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     match write(&args) {
         Ok(()) => ExitCode::SUCCESS,
@@ -75,10 +73,18 @@ fn write(args: &Args) -> Result<(), Trouble> {
         (None, Format::Html) => Some(own()),
         (None, _) => None,
     };
-    let Some(out) = out else { return print(&text) };
-    fs::write(&out, text)
+    let Some(out) = out else {
+        match args.format {
+            Format::Json => terminal::json(&text),
+            Format::Html | Format::Md | Format::Junit => terminal::document(&text),
+        }
+        return Ok(());
+    };
+    private(&out, OFlags::empty())
+        .and_then(|mut it| it.write_all(text.as_bytes()))
         .map_err(|it| Trouble::new(format!("could not write {}: {}", out.display(), plain(&it))))?;
-    print(&format!("{}\n", out.display()))
+    outln!("{}", out.display());
+    Ok(())
 }
 
 fn told(path: &Path, format: Format, lang: &'static dyn Lang) -> Result<String, Trouble> {
@@ -102,14 +108,4 @@ fn told(path: &Path, format: Format, lang: &'static dyn Lang) -> Result<String, 
 pub fn shell(page: &Page, document: &str, live: bool) -> String {
     let no_script = page.words.iter().find(|it| it.0 == "no_script").map_or("", |it| it.1.as_str());
     html(Shell { lang: page.lang, title: &page.title, no_script, live }, document)
-}
-
-fn print(text: &str) -> Result<(), Trouble> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        // The reader, `head` for instance, has seen enough.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Trouble::new(format!("could not write to standard output: {}", plain(&error))))
-        }
-        _ => Ok(()),
-    }
 }

@@ -2,13 +2,14 @@
 
 use crate::run::replay;
 use crate::run::result::Judgement;
+use crate::terminal;
 use crate::voice::language::Spoken;
 use crate::voice::{Trouble, Voice};
 use clap::{Parser, Subcommand};
 use report::lang::Lang;
+use report::terminal::safe_line;
 use serde_json::json;
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{Listed, Recorded, Run, State};
@@ -64,15 +65,17 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno runs");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     let text = match args.command.as_ref().unwrap_or(&Command::List) {
         Command::List => list(&args.dir),
-        Command::Show { run, json: true, .. } => data(&args.dir, run),
+        Command::Show { run, json: true, .. } => match data(&args.dir, run) {
+            Ok(json) => {
+                terminal::json(&json);
+                return ExitCode::SUCCESS;
+            }
+            Err(error) => Err(error),
+        },
         Command::Show { run, trials, json: false, spoken } => match spoken.lang() {
             Ok(lang) => show(&args.dir, run, *trials, lang),
             Err(trouble) => return refuse(&trouble),
@@ -82,18 +85,12 @@ pub fn main(args: &[String]) -> ExitCode {
             store::remove(&args.dir, name).map(|path| format!("removed {}\n", path.display()))
         }
     };
-    match text.map(|text| io::stdout().lock().write_all(text.as_bytes())) {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        // The reader, `head` for instance, has seen enough.
-        Ok(Err(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Ok(Err(error)) => {
-            eprintln!("pgdyno runs: error: could not write to standard output: {error}");
-            ExitCode::FAILURE
+    match text {
+        Ok(text) => {
+            terminal::text(&text);
+            ExitCode::SUCCESS
         }
-        Err(error) => {
-            eprintln!("pgdyno runs: error: {}", clean(&error.to_string()));
-            ExitCode::FAILURE
-        }
+        Err(error) => refuse(&Trouble::new(error.to_string())),
     }
 }
 
@@ -102,8 +99,7 @@ fn stop(dir: &Path, run: &str, rules: &[String]) -> ExitCode {
     let text = path.and_then(|it| replay::text(&it, rules));
     match text {
         Ok(text) => {
-            // A reader that is gone has seen enough.
-            let _ = io::stdout().lock().write_all(text.as_bytes());
+            terminal::text(&text);
             ExitCode::SUCCESS
         }
         Err(trouble) => refuse(&trouble),
@@ -111,8 +107,12 @@ fn stop(dir: &Path, run: &str, rules: &[String]) -> ExitCode {
 }
 
 fn refuse(trouble: &Trouble) -> ExitCode {
-    trouble.tell(&Voice { program: "pgdyno runs".to_owned() });
+    trouble.tell(&voice());
     ExitCode::FAILURE
+}
+
+fn voice() -> Voice {
+    Voice { program: "pgdyno runs".to_owned() }
 }
 
 fn list(dir: &Path) -> store::Result<String> {
@@ -122,6 +122,9 @@ fn list(dir: &Path) -> store::Result<String> {
     }
     let mut rows = vec![["NAME", "WHEN (UTC)", "CELLS", "TRIALS", "STATUS", "SIZE"].map(str::to_owned)];
     rows.extend(all.iter().map(row));
+    for it in all.iter().filter_map(|it| it.content.as_ref().err()) {
+        voice().warning(&it.to_string());
+    }
     Ok(table(&rows, &[2, 3, 5]))
 }
 
@@ -129,7 +132,7 @@ fn row(it: &Listed) -> [String; 6] {
     let size = size(it.bytes);
     match &it.content {
         Ok(content) => [
-            clean(&it.name),
+            safe_line(&it.name),
             when(content.header.begun_ms),
             content.cells.to_string(),
             content.trials.to_string(),
@@ -143,7 +146,7 @@ fn row(it: &Listed) -> [String; 6] {
                 store::Wrong::Newer { .. } => "of a later pgdyno",
                 _ => "unreadable",
             };
-            [clean(&it.name), String::new(), String::new(), String::new(), why.to_owned(), size]
+            [safe_line(&it.name), String::new(), String::new(), String::new(), why.to_owned(), size]
         }
     }
 }
@@ -155,7 +158,7 @@ fn show(dir: &Path, run: &str, with_trials: bool, lang: &dyn Lang) -> store::Res
     let how = run.state()?;
     let mut text = String::new();
     let mut line = |label: &str, value: &str| {
-        let _ = writeln!(text, "{label:<11}{}", clean(value));
+        let _ = writeln!(text, "{label:<11}{}", safe_line(value));
     };
     line("run", &header.name);
     line("file", &path.display().to_string());
@@ -200,11 +203,11 @@ fn trials(run: &Run) -> store::Result<String> {
         _ => None,
     });
     for (id, why) in reasons {
-        let _ = writeln!(text, "trial {id}: {}", clean(why));
+        let _ = writeln!(text, "trial {id}: {}", safe_line(why));
     }
     for it in run.notes()? {
         let whose = it.trial.map_or_else(String::new, |it| format!("trial {}: ", it.0));
-        let _ = writeln!(text, "note: {whose}{}: {}", clean(&it.subject), clean(&it.text));
+        let _ = writeln!(text, "note: {whose}{}: {}", safe_line(&it.subject), safe_line(&it.text));
     }
     Ok(text)
 }
@@ -242,7 +245,7 @@ fn trial(it: &Recorded) -> [String; 7] {
         state(&it.state).to_owned(),
         it.valid.map_or("", |it| if it { "yes" } else { "no" }).to_owned(),
         lasted,
-        clean(&label.collect::<Vec<_>>().join(" ")),
+        safe_line(&label.collect::<Vec<_>>().join(" ")),
     ]
 }
 
@@ -284,11 +287,6 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Without what a terminal would obey.
-fn clean(text: &str) -> String {
-    text.chars().map(|it| if it.is_control() { '?' } else { it }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,6 +306,5 @@ mod tests {
     fn columns_stand_below_each_other() {
         let rows = [["NAME", "N"], ["Жук", "10"], ["a", "7"]].map(|it| it.map(str::to_owned));
         assert_eq!(table(&rows, &[1]), "NAME   N\nЖук   10\na      7\n");
-        assert_eq!(clean("a\x1b[31mb\n"), "a?[31mb?");
     }
 }

@@ -1,5 +1,6 @@
 //! `pgdyno schedule`: what will a schedule bring, before it is run?
 
+use crate::terminal;
 use crate::voice::language::Spoken;
 use crate::voice::{self, Voice};
 use clap::{Parser, ValueEnum};
@@ -8,7 +9,8 @@ use model::{Curve, Spacing};
 use report::lang::Lang;
 use report::plot::Characters;
 use report::preview::{self, Preview};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use report::terminal::{safe, safe_json};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 /// Previews a schedule: how many arrivals, for how long, at which rates.
@@ -56,11 +58,7 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno schedule");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     let curve = match schedule::parse(&args.expression) {
         Ok(curve) => curve,
@@ -73,19 +71,12 @@ pub fn main(args: &[String]) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match print(&args, &curve, lang, &mut BufWriter::new(io::stdout().lock())) {
-        Ok(()) => ExitCode::SUCCESS,
-        // The reader, `head` for instance, has seen enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("pgdyno schedule: cannot write to standard output: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    terminal::stream(|out| print(&args, &curve, lang, &mut BufWriter::new(out)));
+    ExitCode::SUCCESS
 }
 
 fn refuse(mistakes: &Mistakes) -> ExitCode {
-    eprint!("pgdyno schedule: this is not a schedule\n{mistakes}");
+    err!("pgdyno schedule: this is not a schedule\n{mistakes}");
     ExitCode::from(2)
 }
 
@@ -93,11 +84,13 @@ fn print(args: &Args, curve: &Curve, lang: &dyn Lang, out: &mut impl Write) -> i
     let arrivals = || Arrivals::new(curve, args.spacing(), args.seed, (0, 1)).map(|due| due.0 / 1_000_000);
     match (args.times, args.json) {
         (true, false) => arrivals().try_for_each(|millis| writeln!(out, "{millis}"))?,
-        (false, false) => write!(out, "{}", preview::text(&args.preview(curve), args.characters(), lang))?,
-        (false, true) => writeln!(out, "{}", preview::json(&args.preview(curve)))?,
+        (false, false) => {
+            write!(out, "{}", safe(&preview::text(&args.preview(curve), args.characters(), lang), false))?;
+        }
+        (false, true) => writeln!(out, "{}", safe_json(&preview::json(&args.preview(curve)).to_string()))?,
         (true, true) => {
             // Not gathered first: there may be more starts than memory.
-            let object = preview::json(&args.preview(curve)).to_string();
+            let object = safe_json(&preview::json(&args.preview(curve)).to_string());
             let open = object.strip_suffix('}').expect("a JSON object ends with a brace");
             write!(out, "{open},\"times_ms\":[")?;
             arrivals()

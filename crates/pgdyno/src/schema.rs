@@ -1,7 +1,7 @@
 //! `pgdyno schema`: which form has an experiment file, for an editor?
 
+use crate::terminal;
 use clap::Parser;
-use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 /// Prints the JSON Schema of experiment files, with which editors complete and check them.
@@ -13,17 +13,8 @@ struct Args {}
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno schema");
     if let Err(error) = Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-        let _ = error.print();
-        return ExitCode::from(error.exit_code() as u8);
+        return terminal::usage(&error);
     }
-    match writeln!(io::stdout().lock(), "{:#}", experiment::schema()) {
-        Ok(()) => ExitCode::SUCCESS,
-        // The reader, `head` for instance, has seen enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("pgdyno schema: cannot write to standard output: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    terminal::json(&format!("{:#}\n", experiment::schema()));
+    ExitCode::SUCCESS
 }

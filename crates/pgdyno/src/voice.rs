@@ -34,7 +34,7 @@ impl Voice {
 
     /// One message is one write, so that those of several threads do not mix.
     fn say(&self, kind: &str, what: &str) {
-        eprintln!("{}: {kind}{}", self.program, what.trim_end());
+        errln!("{}: {kind}{}", self.program, what.trim_end());
     }
 
     /// All mistakes, each with what to write instead.

@@ -23,6 +23,7 @@ pub mod progress;
 pub mod prometheus;
 pub mod searched;
 mod survived;
+pub mod terminal;
 
 /// The whole summary as one JSON document. Names that end in `_ns` are nanoseconds.
 pub fn json(it: &model::Summary) -> String {

@@ -3,6 +3,7 @@
 //! Its text format, version 0.0.4: base units, counters that end in `_total`, histograms with fixed bounds.
 //! Source: prometheus.io/docs/instrumenting/exposition_formats, and its naming practices.
 
+use crate::page::text::is_unsafe;
 use model::totals::{Buckets, Totals};
 use model::{Nanos, Series, SeriesKind, Unit};
 use std::collections::BTreeMap;
@@ -193,6 +194,10 @@ fn escaped(it: &str) -> String {
             '\\' => out += r"\\",
             '"' => out += "\\\"",
             '\n' => out += r"\n",
+            c if is_unsafe(c) => {
+                out += r"\";
+                out.extend(c.escape_unicode());
+            }
             c => out.push(c),
         }
     }

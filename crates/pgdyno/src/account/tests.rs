@@ -153,3 +153,90 @@ fn cells_agree_with_the_views() {
     assert_eq!(account.about.state, RunState::Complete);
     assert_eq!(account.stand.nodes.len(), 2, "one pooler and one PostgreSQL in one configuration");
 }
+
+/// Every number of a run's file, in its tables and in its JSON, at its extremes: an account or an error, never a panic.
+#[test]
+fn no_number_is_a_panic() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("x.dyno");
+    let open = || Connection::open(&path).expect("it is a database");
+    std::fs::copy(FIXTURE, &path).expect("the fixture is there");
+    // A few seconds of one trial say as much as all of them.
+    let small = "DELETE FROM trial WHERE id > 1; DELETE FROM tick WHERE trial > 1 OR second > 2;
+        DELETE FROM outcome WHERE tick NOT IN (SELECT id FROM tick); DELETE FROM failure WHERE tick NOT IN (SELECT id FROM tick);
+        DELETE FROM histogram WHERE tick NOT IN (SELECT id FROM tick); DELETE FROM statement WHERE tick NOT IN (SELECT id FROM tick);
+        DELETE FROM moment WHERE trial > 1 OR at_ns > 3000000000;
+        DELETE FROM sample WHERE moment NOT IN (SELECT id FROM moment); VACUUM";
+    open().execute_batch(small).expect("it is a run");
+    let whole = std::fs::read(&path).expect("it is there");
+    let account = of(&path).unwrap_or_else(|it| panic!("{}", it.what));
+    assert_eq!(account.trials.len(), 1);
+    let mut changes: Vec<(String, String)> = Vec::new();
+    let connection = open();
+    let names = |sql: &str| -> Vec<String> {
+        let mut statement = connection.prepare(sql).expect("it is a query");
+        statement.query_map([], |row| row.get(0)).expect("it is read").map(|it| it.expect("a name")).collect()
+    };
+    for table in names("SELECT name FROM sqlite_schema WHERE type = 'table'") {
+        let sql =
+            format!("SELECT name FROM pragma_table_info('{table}') WHERE type IN ('INTEGER', 'REAL', 'ANY')");
+        for column in names(&sql) {
+            for value in ["0", "-1", "1000000000", "1 << 39", "1 << 62", "9e307"] {
+                let one = format!("UPDATE OR IGNORE {table} SET {column} = {value}");
+                changes.push((one, String::new()));
+            }
+        }
+    }
+    for (table, column) in [("run", "experiment"), ("trial", "summary")] {
+        let text = names(&format!("SELECT {column} FROM {table} WHERE {column} IS NOT NULL")).remove(0);
+        let json: Value = serde_json::from_str(&text).expect("it is JSON");
+        let mut places = Vec::new();
+        numbers(&json, &mut String::new(), &mut places);
+        for place in places {
+            for value in ["0", "-1", "4000000000", "1e300"] {
+                let mut changed = json.clone();
+                *changed.pointer_mut(&place).expect("it is there") =
+                    serde_json::from_str(value).expect("a number");
+                changes.push((format!("UPDATE {table} SET {column} = ?1"), changed.to_string()));
+            }
+        }
+    }
+    drop(connection);
+    let mut read = 0;
+    for (sql, json) in &changes {
+        std::fs::write(&path, &whole).expect("there is room");
+        let done = if json.is_empty() { open().execute(sql, []) } else { open().execute(sql, [json]) };
+        // Some cannot be stored.
+        if done.is_err() {
+            continue;
+        }
+        let done =
+            std::panic::catch_unwind(|| of(&path).map(|it| report::page::page(&it, &report::lang::En)));
+        let done = done.unwrap_or_else(|_| panic!("{sql} {json}"));
+        read += usize::from(done.is_ok());
+    }
+    assert!(read > 100, "{read} of {} are read", changes.len());
+}
+
+/// Where numbers stand, as JSON pointers.
+fn numbers(it: &Value, at: &mut String, all: &mut Vec<String>) {
+    let length = at.len();
+    match it {
+        Value::Number(_) => all.push(at.clone()),
+        Value::Array(them) => {
+            for (n, it) in them.iter().enumerate() {
+                *at += &format!("/{n}");
+                numbers(it, at, all);
+                at.truncate(length);
+            }
+        }
+        Value::Object(them) => {
+            for (key, it) in them {
+                *at += &format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+                numbers(it, at, all);
+                at.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}

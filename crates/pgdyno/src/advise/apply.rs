@@ -3,10 +3,11 @@
 //! The cell they are advised for is measured anew, as it is and with the indexes built into its data before each trial: a
 //! run of two cells, kept as any other, and gone on with in the same way if it breaks off.
 
-use super::{Args, print};
+use super::Args;
 use crate::account::{self, advised};
 use crate::run::{self, begin, result};
 use crate::stand::ways::quoted;
+use crate::terminal;
 use crate::voice::Trouble;
 use model::Nanos;
 use model::account::Account;
@@ -24,17 +25,18 @@ const LONGEST: usize = 64;
 pub fn apply(args: &Args) -> Result<ExitCode, Trouble> {
     let lang = args.spoken.lang()?;
     let path = store::find(&args.dir, &args.run).map_err(|it| Trouble::new(it.to_string()))?;
+    begin::check_owner(&path)?;
     let account = account::of(&path)?;
     let experiment = experiment(&account, args.repeat)?;
     let indexes = added(&experiment);
-    print(&format!("{}\n", lang.applying(indexes, args.repeat)))?;
+    outln!("{}", lang.applying(indexes, args.repeat));
     let kept = prepared(args, &path, &account, &experiment)?;
     // It has not begun, and is gone on with: nothing else differs from a run of a file.
     let words =
         ["--resume".to_owned(), kept.display().to_string(), "--lang".to_owned(), lang.code().to_owned()];
     let status = run::main(&words);
     if let Some(it) = advised::applied(&kept)? {
-        print(&report::advice::applied(&it, lang))?;
+        terminal::text(&report::advice::applied(&it, lang));
     }
     Ok(status)
 }

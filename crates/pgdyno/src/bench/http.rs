@@ -64,7 +64,7 @@ pub fn run(options: &Options, asked: &Http, voice: &Voice) -> Result<ExitCode, T
     };
     let (address, server) = meet(&asked.url, &service)?;
     if !options.json {
-        println!("{}", report::bench::banner(&server.version));
+        outln!("{}", report::bench::banner(&server.version));
     }
     let named = format!("at {}", server.address);
     let asked = Asked { postgres: None, services: vec![(service, address)] };

@@ -2,6 +2,7 @@
 
 use super::options::Initialise;
 use super::prepare::words;
+use crate::terminal;
 use crate::voice::Trouble;
 use model::summary;
 use stack::ask::Connection;
@@ -56,13 +57,13 @@ impl Show {
         match it {
             Progress::Begun(step) => {
                 self.step = Instant::now();
-                eprintln!("{}...", begins(step));
+                errln!("{}...", begins(step));
             }
-            Progress::Partitions(count) => eprintln!("creating {count} partitions..."),
+            Progress::Partitions(count) => errln!("creating {count} partitions..."),
             Progress::Sending => (self.sending, self.shown) = (Instant::now(), Instant::now()),
             Progress::Sent(rows, total) => self.sent(rows, total),
             Progress::Ended(step) => self.steps.push((step, self.step.elapsed())),
-            Progress::Notice(words) => eprintln!("{words}"),
+            Progress::Notice(words) => errln!("{words}"),
         }
     }
 
@@ -75,8 +76,8 @@ impl Show {
         // On a terminal, all lines stand in one place; blanks overwrite a longer one.
         let blanks = " ".repeat(self.columns.saturating_sub(line.len()));
         self.columns = line.len();
-        let end = if self.terminal && rows < total { '\r' } else { '\n' };
-        eprint!("{line}{blanks}{end}");
+        let end = if self.terminal && rows < total { "\r" } else { "\n" };
+        terminal::replaced("", &format!("{line}{blanks}"), end);
     }
 
     fn done(&self) {
@@ -86,7 +87,7 @@ impl Show {
             .iter()
             .map(|(step, took)| format!("{} {:.2} s", name(*step), took.as_secs_f64()))
             .collect();
-        eprintln!("done in {:.2} s ({}).", all.as_secs_f64(), each.join(", "));
+        errln!("done in {:.2} s ({}).", all.as_secs_f64(), each.join(", "));
     }
 }
 

@@ -13,6 +13,7 @@ mod scripts;
 mod watch;
 
 use crate::measure::{self, Unmeasured};
+use crate::terminal;
 use crate::voice::{Trouble, Voice};
 use connect::Place;
 use load::driver::Clock;
@@ -46,13 +47,13 @@ pub fn main(program: &str, args: &[String]) -> ExitCode {
         }
     };
     match command {
-        Command::Help => print!("{}", options::usage(program)),
-        Command::Version => println!("pgbench (PostgreSQL) 15, by pgdyno {}", env!("CARGO_PKG_VERSION")),
+        Command::Help => out!("{}", options::usage(program)),
+        Command::Version => outln!("pgbench (PostgreSQL) 15, by pgdyno {}", env!("CARGO_PKG_VERSION")),
         Command::ListBuiltins => {
             let listed = builtin::ALL.map(|it| format!("  {:>13}: {}\n", it.name, it.description));
-            eprintln!("Available builtin scripts:\n{}", listed.concat());
+            errln!("Available builtin scripts:\n{}", listed.concat());
         }
-        Command::ShowScript(it) => eprintln!("-- {}: {}\n{}", it.name, it.description, it.text),
+        Command::ShowScript(it) => errln!("-- {}: {}\n{}", it.name, it.description, it.text),
         Command::Initialise(it) => return told(initialise(&it, &voice), &voice),
         Command::Run(it) => return told(run(&it, &voice), &voice),
     }
@@ -94,7 +95,7 @@ fn run(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
     }
     let (place, mut connection) = connect::open(&settings)?;
     if !options.json {
-        println!("{}", report::bench::banner(&place.server.version));
+        outln!("{}", report::bench::banner(&place.server.version));
     }
     let builtin = options.scripts.iter().any(|it| matches!(it.source, Source::Builtin(_)));
     let tables = match builtin {
@@ -114,9 +115,9 @@ fn run(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
 /// Prints what was measured.
 fn told_whole(options: &Options, summary: &Summary, complete: bool, voice: &Voice) -> ExitCode {
     if options.json {
-        println!("{}", report::json(summary));
+        terminal::json(&(report::json(summary) + "\n"));
     } else {
-        print!("{}", text(options, summary));
+        out!("{}", text(options, summary));
     }
     if !complete {
         voice.error("Run was aborted; the above results are incomplete.");

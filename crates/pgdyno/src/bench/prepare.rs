@@ -70,15 +70,15 @@ pub fn vacuum(connection: &mut Connection, what: Vacuum, voice: &Voice) {
     if what == Vacuum::Nothing {
         return;
     }
-    eprint!("starting vacuum...");
+    err!("starting vacuum...");
     run("vacuum pgbench_branches");
     run("vacuum pgbench_tellers");
     run("truncate pgbench_history");
-    eprintln!("end.");
+    errln!("end.");
     if what == Vacuum::All {
-        eprint!("starting vacuum pgbench_accounts...");
+        err!("starting vacuum pgbench_accounts...");
         run("vacuum analyze pgbench_accounts");
-        eprintln!("end.");
+        errln!("end.");
     }
 }
 

@@ -51,10 +51,26 @@ fn read(name: &str) -> Result<String, String> {
         file.read_to_end(&mut bytes)
             .map_err(|error| format!("could not read file \"{name}\": {}", plain(&error)))?;
     }
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        format!("file \"{name}\" is not UTF-8 from byte {at} on")
+    decoded(&bytes).map_err(|(line, byte)| {
+        format!(
+            "file \"{name}\", line {line}: the byte 0x{byte:02x} is not UTF-8, in which statements are sent; \
+             convert it, such as with  iconv -f LATIN1 -t UTF-8"
+        )
     })
+}
+
+/// The text of a script. A line of comment may have any encoding, because it is not sent. Otherwise the line and the first
+/// byte that is not UTF-8.
+fn decoded(bytes: &[u8]) -> Result<String, (usize, u8)> {
+    let mut text = String::with_capacity(bytes.len());
+    for (number, line) in bytes.split_inclusive(|it| *it == b'\n').enumerate() {
+        match std::str::from_utf8(line) {
+            Ok(it) => text.push_str(it),
+            Err(_) if line.trim_ascii_start().starts_with(b"--") => text += &String::from_utf8_lossy(line),
+            Err(error) => return Err((number + 1, line[error.valid_up_to()])),
+        }
+    }
+    Ok(text)
 }
 
 /// A script's mistake: where, what stands there, what to write instead.
@@ -72,5 +88,24 @@ fn tell(it: &Diagnostic, voice: &Voice) {
     }
     if !it.hint.is_empty() {
         voice.hint(&it.hint);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_have_any_encoding() {
+        for (bytes, expected) in [
+            (b"SELECT 1;\n".as_slice(), Ok("SELECT 1;\n")),
+            (b"-- caf\xe9\nSELECT 1;", Ok("-- caf\u{fffd}\nSELECT 1;")),
+            (b"  --\xff\r\n\\set a 1\n", Ok("  --\u{fffd}\r\n\\set a 1\n")),
+            ("SELECT 'é';".as_bytes(), Ok("SELECT 'é';")),
+            (b"SELECT 1;\nSELECT 'caf\xe9';", Err((2, 0xe9))),
+            (b"SELECT 1; -- caf\xe9", Err((1, 0xe9))),
+        ] {
+            assert_eq!(decoded(bytes), expected.map(str::to_owned), "{bytes:?}");
+        }
     }
 }

@@ -94,7 +94,7 @@ impl Watch for Show<'_> {
         if seconds >= every {
             let (gathered, _) = self.gathered.take().expect("filled above");
             let style = Style { epoch: self.style.epoch.map(|it| it + began), ..self.style };
-            eprintln!("{}", progress::line(&analysis::progress(&gathered, began), style));
+            errln!("{}", progress::line(&analysis::progress(&gathered, began), style));
         }
     }
 
@@ -155,7 +155,7 @@ impl Watch for Show<'_> {
                 self.voice.info(&format!("feed {feed}, whose rows are drawn once each, has none left"));
             }
             Said::Debug { script, command, value } => {
-                eprintln!("debug(script={},command={}): {}", script.0, command + 1, shown(value));
+                errln!("debug(script={},command={}): {}", script.0, command + 1, shown(value));
             }
         }
     }

@@ -9,6 +9,8 @@ use crate::voice::{Trouble, plain};
 use experiment::Plan;
 use model::plan::Experiment;
 use serde::Deserialize;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use store::{Header, Note, Writer};
 
@@ -32,10 +34,31 @@ pub(super) fn asked(args: &Args) -> Result<Result<Asked, Refused>, Trouble> {
     Ok(plan.map(|plan| Asked { plan, before: Vec::new(), resumed: None }))
 }
 
+/// Refuses to run what is in a file that others may have written: a run is its owner's alone, and a copy that came from
+/// somewhere else is not.
+pub fn check_owner(path: &Path) -> Result<(), Trouble> {
+    let shown = path.display();
+    let failed = |it: io::Error| Trouble::new(format!("could not read {shown}: {}", plain(&it)));
+    let meta = std::fs::metadata(path).map_err(failed)?;
+    let mode = meta.mode() & 0o777;
+    let why = if meta.uid() != rustix::process::geteuid().as_raw() {
+        "another user owns it".to_owned()
+    } else if mode & 0o077 != 0 {
+        format!("its permissions are {mode:04o}, and pgdyno gives a run 0600")
+    } else {
+        return Ok(());
+    };
+    let what = format!("{shown} may be a stranger's: {why}; the statements and commands in it would be run");
+    let file = quoted(&path.to_string_lossy());
+    Err(Trouble::new(what)
+        .hint(format!("look at them with  pgdyno report {file} ; then own the file and  chmod 600 {file}")))
+}
+
 /// The plan stands in the run's file, as it was understood then.
 fn resumed(dir: &Path, run: &Path) -> Result<Asked, Trouble> {
     let trouble = |it: store::Error| Trouble::new(it.to_string());
     let path = store::find(dir, &run.to_string_lossy()).map_err(trouble)?;
+    check_owner(&path)?;
     let header = store::Run::open(&path).and_then(|it| it.header()).map_err(trouble)?;
     let experiment = Experiment::deserialize(&header.experiment)
         .map_err(|it| Trouble::new(format!("{} was written by another version: {it}", path.display())))?;

@@ -19,6 +19,8 @@ pub mod workload;
 use crate::check;
 use crate::prometheus::{Asked as Scraped, Endpoint};
 use crate::serve::Server;
+use crate::stand::ways;
+use crate::terminal;
 use crate::voice::language::Spoken;
 use crate::voice::{Trouble, Voice, plain};
 use analysis::strategy::Sweep as Order;
@@ -95,11 +97,7 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno run");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(it) => it,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     let voice = Voice { program: "pgdyno run".to_owned() };
     run(&args).unwrap_or_else(|trouble| {
@@ -126,7 +124,7 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     check::remarks(plan).iter().for_each(|it| show.remark(it));
     let writer = begin::kept(args, &asked)?;
     if let Some(live) = &live {
-        eprintln!("{} shows it", live.page(writer.path()));
+        errln!("{} shows it", live.page(writer.path()));
     }
     on_request(writer.path(), Arc::clone(&interrupted))?;
     let lab = Lab::start(Arc::clone(&interrupted))?;
@@ -152,7 +150,11 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
         (None, false) => Status::Complete,
     };
     let outcome = Outcome { status, reason: trouble.clone(), ended_ms: now_ms() };
-    let path = writer.finish(outcome).map_err(|it| Trouble::new(it.to_string()))?;
+    let kept = writer.path().display().to_string();
+    let path = writer.finish(outcome).map_err(|it| {
+        Trouble::new(format!("{it}; the last part of the run is lost"))
+            .hint(format!("what was written before can be read:  pgdyno runs show {}", ways::quoted(&kept)))
+    })?;
     show.ends(&path, trouble.as_deref());
     // All of it is read before the result.
     drop(show);

@@ -3,6 +3,7 @@
 //! Everything here repeats from the run's file, so it can be shown again at any time, by any later version.
 
 use crate::account;
+use crate::terminal;
 use crate::voice::Trouble;
 use model::account::Account;
 use report::lang::Lang;
@@ -59,9 +60,11 @@ impl Judgement {
     /// Prints it to standard output.
     pub fn print(&self, json: bool, lang: &dyn Lang) {
         if json {
-            println!("{}", serde_json::to_string_pretty(&self.json()).expect("strings as keys only"));
+            terminal::json(
+                &(serde_json::to_string_pretty(&self.json()).expect("strings as keys only") + "\n"),
+            );
         } else {
-            print!("\n{}", self.text(lang));
+            out!("\n{}", self.text(lang));
         }
     }
 }

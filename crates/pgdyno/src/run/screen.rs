@@ -7,6 +7,7 @@ use crate::voice;
 use report::lang::Lang;
 use report::live::{self, Live, Size, Style};
 use report::plot::Characters;
+use report::terminal::safe;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::termios::{isatty, tcgetwinsize};
@@ -70,7 +71,8 @@ impl Screen {
     }
 
     /// A line that stays.
-    pub fn whole(&self, it: String) {
+    pub fn whole(&self, it: &str) {
+        let it = safe(it, false);
         self.leave(|desk| desk.whole(it));
     }
 
@@ -80,7 +82,8 @@ impl Screen {
     }
 
     /// A line that stays, after which nothing changes.
-    pub fn calm(&self, it: String) {
+    pub fn calm(&self, it: &str) {
+        let it = safe(it, false);
         self.leave(|desk| {
             desk.live = None;
             desk.whole(it);

@@ -94,14 +94,14 @@ impl Show {
 
     pub fn begins(&self) {
         let (cells, seed) = (self.cells.len(), self.seed);
-        self.screen.whole(match self.trials {
+        self.screen.whole(&match self.trials {
             Some(trials) => self.lang.run_begins(trials, cells, seed, self.ahead.into()),
             None => self.lang.search_begins(cells, seed, self.cells[0].lasting),
         });
     }
 
     pub fn scraped(&self, url: &str) {
-        self.screen.whole(self.lang.run_scraped(url));
+        self.screen.whole(&self.lang.run_scraped(url));
     }
 
     /// What a cell is called.
@@ -110,7 +110,7 @@ impl Show {
     }
 
     pub fn remark(&self, it: &str) {
-        self.screen.whole(self.lang.run_note(it));
+        self.screen.whole(&self.lang.run_note(it));
     }
 
     pub fn reach(&self, it: &Reach) {
@@ -143,7 +143,7 @@ impl Show {
         match news::told(it) {
             // Of a chain of nodes, the one that starts is enough.
             None | Some(Told::Lasting(Milestone::Ready { .. })) => {}
-            Some(Told::Lasting(it)) => self.screen.whole(self.lang.milestone(&it)),
+            Some(Told::Lasting(it)) => self.screen.whole(&self.lang.milestone(&it)),
             Some(Told::Passing(it)) => {
                 let often = matches!(it, Doing::Loading { .. });
                 if often && self.told.is_some_and(|it| it.elapsed() < news::OFTEN) {
@@ -210,15 +210,15 @@ impl Show {
         }
         let (number, figures, cell) = (trial.position + 1, trial.figures, trial.name);
         let finished = Finished { trial: number, trials: self.trials, cell, figures, end };
-        self.screen.calm(live::finished(&finished, self.screen.characters(), self.lang));
+        self.screen.calm(&live::finished(&finished, self.screen.characters(), self.lang));
     }
 
     pub fn ends(&self, path: &Path, trouble: Option<&str>) {
         if let Some(trouble) = trouble {
-            self.screen.whole(self.lang.run_broken_off(trouble));
+            self.screen.whole(&self.lang.run_broken_off(trouble));
         }
         let took = self.begun.elapsed().into();
-        self.screen.whole(self.lang.run_kept(&path.display().to_string(), took));
+        self.screen.whole(&self.lang.run_kept(&path.display().to_string(), took));
     }
 
     /// What is left, as far as can be known: the load of all trials, and what setting up has taken on average.

@@ -14,6 +14,7 @@ mod shelf;
 mod site;
 
 use crate::runs::DIRECTORY;
+use crate::terminal;
 use crate::voice::{Trouble, Voice, plain};
 use clap::Parser;
 use guard::Guard;
@@ -59,11 +60,7 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno serve");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(it) => it,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     let voice = Voice { program: "pgdyno serve".to_owned() };
     match serve(&args) {

@@ -260,8 +260,12 @@ impl Shelf {
     pub fn compare(&self, names: &[String], lang: &'static dyn Lang) -> Result<String, Lack> {
         let paths: Vec<PathBuf> = names.iter().map(|it| self.find(it)).collect::<Result<_, _>>()?;
         let compared = compare::of(&paths, Asked::default()).map_err(|it| Lack::Broken(it.what))?;
-        let comparison =
-            compared.unwrap_or_else(|_| unreachable!("mistakes stand in conditions, and there are none"));
+        if let Some(it) = compared.unreadable.first() {
+            return Err(Lack::Broken(it.what.clone()));
+        }
+        let comparison = compared
+            .comparison
+            .unwrap_or_else(|_| unreachable!("mistakes stand in conditions, and there are none"));
         let page = |lang: &dyn Lang| {
             let mut page = report::comparison::page(&comparison, lang);
             page.words.extend(Shown::BAR.map(|(key, word)| (key, lang.shown(word).to_owned())));

@@ -6,6 +6,7 @@ mod told;
 pub mod ways;
 
 use crate::check;
+use crate::terminal;
 use crate::voice::{Trouble, Voice, plain};
 use clap::{Parser, Subcommand};
 use holder::{Order, Question, Word, hear, say};
@@ -16,7 +17,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use stack::supervisor::KeeperProgram;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -103,11 +104,7 @@ pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno stack");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(it) => it,
-        Err(error) => {
-            // Help goes to standard output, whose reader may have gone; there is nobody left to tell.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return terminal::usage(&error),
     };
     let voice = Voice { program: "pgdyno stack".to_owned() };
     let done = match &args.command {
@@ -151,10 +148,10 @@ fn up(args: &Up) -> Result<ExitCode, Trouble> {
     };
     let told = start(&order, &place, log)?;
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&told).expect("plain data"));
+        terminal::json(&(serde_json::to_string_pretty(&told).expect("plain data") + "\n"));
     } else {
-        print!("{}", told.text());
-        println!("\nIt stays up until:  pgdyno stack down {name}");
+        out!("{}", told.text());
+        outln!("\nIt stays up until:  pgdyno stack down {name}");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -190,13 +187,12 @@ fn start(order: &Order, place: &Place, log: File) -> Result<Told, Trouble> {
         let Ok(line) = line else { break };
         match serde_json::from_str(&line) {
             Ok(Word::Doing(it)) if terminal => {
-                eprint!("{clear}{it}");
-                let _ = io::stderr().flush();
+                terminal::replaced(clear, &it, "");
             }
             Ok(Word::Doing(_)) => {}
-            Ok(Word::Done(it)) => eprintln!("{clear}{it}"),
+            Ok(Word::Done(it)) => terminal::replaced(clear, &it, "\n"),
             Ok(Word::Up(told)) => {
-                eprint!("{clear}");
+                terminal::replaced(clear, "", "");
                 return Ok(told);
             }
             // It ends now; so do these lines.
@@ -204,7 +200,7 @@ fn start(order: &Order, place: &Place, log: File) -> Result<Told, Trouble> {
             Err(_) => break,
         }
     }
-    eprint!("{clear}");
+    terminal::replaced(clear, "", "");
     let _ = child.wait();
     if let Some(it) = trouble {
         return Err(it);
@@ -225,13 +221,13 @@ fn status(args: &Status) -> Result<ExitCode, Trouble> {
     }
     let all: Vec<&Told> = found.iter().map(|it| &it.told).collect();
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&all).expect("plain data"));
+        terminal::json(&(serde_json::to_string_pretty(&all).expect("plain data") + "\n"));
     } else if all.is_empty() && silent.is_empty() {
-        println!("no stack is up");
+        outln!("no stack is up");
     } else {
-        print!("{}", all.iter().map(|it| it.text()).collect::<Vec<_>>().join("\n"));
+        out!("{}", all.iter().map(|it| it.text()).collect::<Vec<_>>().join("\n"));
     }
-    silent.iter().for_each(|it| eprintln!("pgdyno stack: warning: who holds {it} does not answer"));
+    silent.iter().for_each(|it| errln!("pgdyno stack: warning: who holds {it} does not answer"));
     let whole = silent.is_empty() && all.iter().all(|it| it.is_whole());
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
 }

@@ -56,3 +56,27 @@ fn a_file_that_changes_is_read_again() {
     assert_eq!((&runs[0]["state"], &runs[0]["tone"]), (&"unreadable".into(), &"bad".into()), "{runs:?}");
     assert_ne!(runs[0]["headline"], text);
 }
+
+/// A file made to be read for ever is named, with the reason, beside the others.
+#[test]
+fn a_hostile_file_holds_no_other_up() {
+    let server = Server::new();
+    let path = server.folder.join("runs/hostile.dyno");
+    fs::copy(server.folder.join("runs/shop.dyno"), &path).expect("the folder is ours");
+    let sql = "ALTER TABLE run RENAME TO former; CREATE VIEW run AS WITH RECURSIVE n(i) AS
+        (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT former.* FROM former, n WHERE i > 1e18";
+    rusqlite::Connection::open(&path).and_then(|it| it.execute_batch(sql)).expect("it is a database");
+    for _ in 0..2 {
+        let runs = list(&server, "en");
+        let one = |name: &str| runs.iter().find(|it| it["name"] == name).expect(name);
+        assert_eq!(one("shop")["state"], "complete", "{runs:?}");
+        assert_eq!(one("hostile")["state"], "unreadable", "{runs:?}");
+        let why = one("hostile")["headline"].as_str().unwrap_or_default();
+        assert!(why.contains("the view \"run\" in it is not as pgdyno makes it"), "{why}");
+    }
+    server.is_well();
+    for path in ["document", "events", "report.html"] {
+        let answer = server.ask(&format!("GET /runs/hostile/{path}"), &[]);
+        assert!(answer.body.contains("is not as pgdyno makes it"), "{path}: {answer:?}");
+    }
+}

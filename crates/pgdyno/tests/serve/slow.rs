@@ -2,6 +2,7 @@
 
 use super::client::{Server, measured};
 use super::growth::Written;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io::Write;
 
 const MANY: usize = 200;
@@ -38,4 +39,39 @@ fn slow_readers_hold_nobody_up() {
     drop(held);
     server.is_well();
     drop(written);
+}
+
+/// More than the server holds, and more than it may have descriptors for.
+const FLOOD: usize = 10_000;
+/// Its connections, its runs and what a process has anyway.
+const DESCRIPTORS: usize = 400;
+
+#[test]
+fn ten_thousand_slow_connections_hold_nobody_up() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit).expect("the hard limit may be taken");
+    let room = limit.maximum.is_none_or(|it| it > 2 * FLOOD as u64);
+    let count = if room { FLOOD } else { MANY };
+    let server = Server::new();
+    server.is_well();
+    let before = server.memory();
+    let half = format!("GET /runs.json HTTP/1.1\r\nHost: {}\r\nCookie: a=", server.address);
+    let mut held = Vec::new();
+    for number in 0..count {
+        let mut stream = server.connect();
+        // Where too many are there, the one who came first has gone.
+        let _ = stream.write_all(half.as_bytes());
+        held.push(stream);
+        if number % 1000 == 999 {
+            server.is_well();
+        }
+    }
+    server.is_well();
+    let open = server.descriptors();
+    assert!(open < DESCRIPTORS, "{open} descriptors");
+    let grown = server.memory().saturating_sub(before);
+    assert!(grown < 64 << 20, "{} MiB more", grown >> 20);
+    drop(held);
+    server.is_well();
 }

@@ -10,7 +10,7 @@ pub(crate) fn visible(text: &str) -> String {
         match it {
             '\n' | '\t' => out.push(' '),
             '\r' => {}
-            it if it.is_control() || turns(it) => out.extend(it.escape_unicode()),
+            it if is_unsafe(it) => out.extend(it.escape_unicode()),
             it => out.push(it),
         }
     }
@@ -24,11 +24,16 @@ pub(crate) fn visible_lines(text: &str) -> String {
         match it {
             '\r' => {}
             '\n' | '\t' => out.push(it),
-            it if it.is_control() || turns(it) => out.extend(it.escape_unicode()),
+            it if is_unsafe(it) => out.extend(it.escape_unicode()),
             it => out.push(it),
         }
     }
     out
+}
+
+/// Whether a terminal would obey it, or a reader be misled by it.
+pub(crate) fn is_unsafe(it: char) -> bool {
+    it.is_control() || turns(it)
 }
 
 /// Marks of direction, invisible characters, what separates lines in Unicode, and what is no character in XML.

@@ -1,0 +1,302 @@
+//! Standard output and standard error of every command that needs no server: full, closed, and with hostile text to show.
+
+use rusqlite::Connection;
+use serde_json::Value;
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
+
+/// A directory that is removed with its contents.
+struct Folder(PathBuf);
+
+impl Folder {
+    /// With a run that was measured, twice, one of them as `change` leaves it.
+    fn new(name: &str, change: impl Fn(&Connection)) -> Folder {
+        let path = std::env::temp_dir().join(format!("pgdyno-output-{name}-{}", std::process::id()));
+        fs::create_dir_all(path.join("runs")).expect("there is room for temporary files");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
+        for to in ["one", "two"] {
+            fs::copy(root.join("fixtures/runs/shop.dyno"), path.join(format!("runs/{to}.dyno")))
+                .expect("it is there");
+        }
+        let connection = Connection::open(path.join("runs/two.dyno")).expect("it is there");
+        change(&connection);
+        fs::write(path.join("x.yaml"), "name: \u{1b}[31m\n").expect("there is room");
+        Folder(path)
+    }
+
+    fn pgdyno(&self, args: &str) -> Command {
+        let mut command = Command::new(PGDYNO);
+        command.args(args.split(' ')).current_dir(&self.0).env_remove("PGDYNO_LANG").stdin(Stdio::null());
+        command
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What is printed of runs; `two` is the hostile one.
+const OF_RUNS: [&str; 19] = [
+    "runs",
+    "runs show two --trials",
+    "runs show two --lang ru",
+    "runs show two --json",
+    "runs stop two net(xx,25,10)",
+    "report two --format md",
+    "report two --format json",
+    "report two --format junit",
+    "compare one two",
+    "compare two one --format md",
+    "compare two one --format json",
+    "compare two --lang ru",
+    "history",
+    "history --format json",
+    "advise two",
+    "advise two --json",
+    "export two --format csv --out out",
+    "export two --format json --out out",
+    "export two --format hlog --out out",
+];
+const OTHERS: [&str; 7] = [
+    "--help",
+    "--version",
+    "run --help",
+    "schema",
+    "schedule line(1,100,10s)",
+    "schedule const(10,5s) --times",
+    "bench --version",
+];
+
+#[test]
+fn full_and_closed_outputs_are_no_panic() {
+    let folder = Folder::new("full", |_| ());
+    for args in OF_RUNS.iter().chain(&OTHERS) {
+        let whole = folder.pgdyno(args).output().expect("it is built");
+        assert!(!whole.stdout.is_empty(), "{args}: {whole:?}");
+        let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let full = folder.pgdyno(args).stdout(full).output().expect("it is built");
+        let told = String::from_utf8_lossy(&full.stderr).into_owned();
+        let expected = whole.status.code().filter(|it| *it != 0).or(Some(1));
+        assert_eq!(full.status.code(), expected, "{args}: {told}");
+        let why = "pgdyno: error: could not write to standard output: No space left on device";
+        assert!(told.contains(why) && !told.contains("panicked"), "{args}: {told}");
+        // Nobody reads the other end.
+        let (reader, writer) = std::io::pipe().expect("there are descriptors");
+        drop(reader);
+        let closed = folder.pgdyno(args).stdout(writer).output().expect("it is built");
+        assert_eq!(closed.status.code(), whole.status.code(), "{args}: {closed:?}");
+        assert_eq!(closed.stderr, whole.stderr, "{args}");
+    }
+    // Messages that nobody takes are lost, and the exit status is the same.
+    for args in
+        ["runs show none", "check x.yaml", "schedule x", "compare one two --fail-if p99", "bench -c x"]
+    {
+        let whole = folder.pgdyno(args).output().expect("it is built");
+        let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let full = folder.pgdyno(args).stderr(full).output().expect("it is built");
+        assert_eq!(full.status.code(), whole.status.code(), "{args}");
+    }
+}
+
+/// Colours, a cursor that moves, a title, a clipboard, an answer to be typed, C1 controls, a reversed line, a line that ends.
+const HOSTILE: &str = "\u{1b}[31mA\u{1b}[2J\u{1b}]0;t\u{7}\u{1b}]52;c;eA==\u{7}\u{1b}[6n\u{9b}1mB\u{202e}C\u{2066}D\u{200f}\u{2028}E\rF\u{8}";
+
+fn unsafe_in(text: &str) -> Option<char> {
+    text.chars().find(|it| {
+        let steers = matches!(it, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        steers || it.is_control() && *it != '\n' && *it != '\t'
+    })
+}
+
+/// Columns whose text is anybody's.
+const FOREIGN: [(&str, &[&str]); 9] = [
+    ("run", &["program", "text", "reason"]),
+    ("trial", &["reason"]),
+    ("operation", &["name"]),
+    ("node", &["version", "program", "entrance"]),
+    ("document", &["text"]),
+    ("configuration", &["name"]),
+    ("series", &["label"]),
+    ("event", &["node", "code", "text"]),
+    ("note", &["subject", "text"]),
+];
+/// Members of JSON whose text is anybody's.
+const MEMBERS: [&str; 6] = ["name", "version", "database", "description", "kernel", "release"];
+
+fn spoil(it: &mut Value, inside: bool) {
+    match it {
+        Value::String(text) if inside => text.push_str(HOSTILE),
+        Value::Array(all) => all.iter_mut().for_each(|it| spoil(it, inside)),
+        Value::Object(all) => {
+            all.iter_mut().for_each(|(key, it)| spoil(it, MEMBERS.contains(&key.as_str()) || key == "label"));
+        }
+        _ => {}
+    }
+}
+
+fn hostile(connection: &Connection) {
+    for (table, columns) in FOREIGN {
+        for column in columns {
+            // Notes in JSON are read as such.
+            let sql = format!("UPDATE {table} SET {column} = {column} || ?1 WHERE {column} NOT LIKE '{{%'");
+            connection.execute(&sql, [HOSTILE]).unwrap_or_else(|it| panic!("{sql}: {it}"));
+        }
+    }
+    let insert = "INSERT INTO note (subject, text) VALUES (?1, ?1)";
+    connection.execute(insert, [HOSTILE]).expect("there is room");
+    for (table, column) in [
+        ("run", "experiment"),
+        ("run", "machine"),
+        ("run", "versions"),
+        ("trial", "summary"),
+        ("trial", "label"),
+    ] {
+        let rows = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?));
+        let mut statement =
+            connection.prepare(&format!("SELECT id, {column} FROM {table}")).expect("it is there");
+        let all: Vec<_> =
+            statement.query_map([], rows).expect("it is there").map(|it| it.expect("it is text")).collect();
+        for (id, text) in all {
+            let Some(text) = text else { continue };
+            let mut json: Value = serde_json::from_str(&text).expect("it is JSON");
+            spoil(&mut json, column == "versions" || column == "machine" || column == "label");
+            let sql = format!("UPDATE {table} SET {column} = ?1 WHERE id = ?2");
+            connection.execute(&sql, (json.to_string(), id)).expect("there is room");
+        }
+    }
+}
+
+#[test]
+fn no_output_holds_what_a_terminal_obeys() {
+    let folder = Folder::new("hostile", hostile);
+    let mut shown = 0;
+    for args in OF_RUNS.iter().chain(&[
+        "check x.yaml",
+        "schedule \u{1b}[31m",
+        "runs show \u{1b}[31m",
+        "bench \u{1b}[31m -x",
+    ]) {
+        let Output { status, stdout, stderr } = folder.pgdyno(args).output().expect("it is built");
+        let text = format!("{}\n{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+        assert_eq!(unsafe_in(&text), None, "{args}: {text:?}");
+        shown += usize::from(text.contains("u{202e}") || text.contains("u202e"));
+        let refused = args.contains('\u{1b}') || args.starts_with("check");
+        assert!(status.success() != refused, "{args}: {text}");
+        if (args.contains("--json") || args.contains("--format json")) && !args.starts_with("export") {
+            serde_json::from_slice::<Value>(&stdout).unwrap_or_else(|it| panic!("{args}: {it}"));
+        }
+    }
+    assert!(shown >= 8, "only {shown} outputs show it at all");
+    for file in fs::read_dir(folder.0.join("out")).expect("it was written") {
+        let path = file.expect("it was written").path();
+        let text = fs::read_to_string(&path).expect("it was written");
+        assert_eq!(unsafe_in(&text), None, "{}", path.display());
+    }
+}
+
+/// Files of a run's contents are their owner's, as the run is.
+#[test]
+fn what_is_written_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("private", |_| ());
+    for (args, file) in [
+        ("report one --out page.html", "page.html"),
+        ("report one --format md --out page.md", "page.md"),
+        ("export one --format hlog --out out", "out"),
+    ] {
+        let done = folder.pgdyno(args).output().expect("it is built");
+        assert!(done.status.success(), "{args}: {done:?}");
+        let path = folder.0.join(file);
+        let all = if path.is_dir() {
+            fs::read_dir(&path)
+                .expect("it was written")
+                .map(|it| it.expect("it was written").path())
+                .collect()
+        } else {
+            vec![path]
+        };
+        for it in all {
+            assert_eq!(
+                fs::metadata(&it).expect("it was written").permissions().mode() & 0o777,
+                0o600,
+                "{}",
+                it.display()
+            );
+        }
+    }
+    // One that was there keeps what its owner has set.
+    let path = folder.0.join("page.md");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
+    let done = folder.pgdyno("report one --format md --out page.md").output().expect("it is built");
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(fs::metadata(&path).expect("it was written").permissions().mode() & 0o777, 0o644);
+}
+
+/// A file that cannot be read is named, and the others are there.
+#[test]
+fn a_hostile_run_holds_no_other_up() {
+    let endless = "ALTER TABLE run RENAME TO former; CREATE VIEW run AS WITH RECURSIVE n(i) AS
+        (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT former.* FROM former, n WHERE i > 1e18";
+    let late = "UPDATE tick SET second = 1000000000 WHERE id = 2";
+    for (name, sql, why) in [
+        ("view", endless, "the view \"run\" in it is not as pgdyno makes it"),
+        ("second", late, "is damaged: a second that cannot be"),
+        ("blob", "UPDATE whole SET clients = zeroblob(17000000)", "a value of more than 16 MiB"),
+    ] {
+        let folder = Folder::new(name, |it| it.execute_batch(sql).expect(sql));
+        fs::copy(folder.0.join("runs/one.dyno"), folder.0.join("runs/three.dyno")).expect("there is room");
+        let told = |args: &str| {
+            let it = folder.pgdyno(args).output().expect("it is built");
+            let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
+            (it.status.code(), text(it.stdout), text(it.stderr))
+        };
+        let (status, out, err) = told("runs");
+        assert_eq!(status, Some(0), "{err}");
+        assert!(["one", "two", "three"].iter().all(|it| out.contains(it)), "{out}");
+        assert!(name != "view" || err.contains(why), "{err}");
+        let (status, out, err) = told("history");
+        assert_eq!(status, Some(0), "{err}");
+        assert!(!out.is_empty() && err.contains(why) && err.contains("it is left out"), "{err}");
+        let (status, out, err) = told("compare one two three");
+        assert_eq!(status, Some(1), "{err}");
+        assert!(
+            out.contains("three") && err.contains(why) && err.contains("it is not compared"),
+            "{out}{err}"
+        );
+        for args in ["compare two one", "compare one two", "report two --format md"] {
+            let (status, out, err) = told(args);
+            assert_eq!(status, Some(1), "{args}: {out}{err}");
+            assert!(err.contains(why), "{args}: {err}");
+        }
+    }
+}
+
+/// What is in a run's file is run only where nobody else can have written it.
+#[test]
+fn a_strangers_run_is_not_run() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("stranger", |_| ());
+    let path = folder.0.join("runs/one.dyno");
+    for args in ["run --resume one --out runs", "advise one --apply"] {
+        for mode in [0o644, 0o660, 0o604] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
+            let before = fs::read(&path).expect("it is there");
+            let done = folder.pgdyno(args).output().expect("it is built");
+            let told = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert_eq!(done.status.code(), Some(1), "{args}: {told}");
+            let why = format!("one.dyno may be a stranger's: its permissions are {mode:04o}");
+            assert!(told.contains(&why) && told.contains("chmod 600"), "{args}: {told}");
+            assert!(fs::read(&path).expect("it is there") == before, "{args}");
+            assert_eq!(
+                fs::read_dir(folder.0.join("runs")).expect("it is there").count(),
+                2,
+                "nothing was begun"
+            );
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Sanitiser of everything that is written to standard output or standard error.
+//!
+//! Server messages, names in run files and log lines may hold escape sequences that a terminal obeys, and characters that
+//! reverse or hide the words around them. They are written as visible escapes instead.
+
+use crate::page::text::{is_unsafe, visible};
+
+/// Styles that our own output has: reset, bold, faint, underlined, and the colours 1 to 6, normal or bright.
+const STYLES: [u8; 16] = [0, 1, 2, 4, 31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95, 96];
+
+/// The text as a terminal may have it: lines and tabs stay, all else that a terminal would obey is seen. With `styled`, so
+/// do our own styles.
+pub fn safe(text: &str, styled: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(it) = rest.chars().next() {
+        let style = if styled && it == '\u{1b}' { style(rest) } else { None };
+        let length = style.unwrap_or(it.len_utf8());
+        match it {
+            _ if style.is_some() => out.push_str(&rest[..length]),
+            '\r' => {}
+            '\n' | '\t' => out.push(it),
+            it if is_unsafe(it) => out.extend(it.escape_unicode()),
+            it => out.push(it),
+        }
+        rest = &rest[length..];
+    }
+    out
+}
+
+/// The same in one line, for a cell of a table.
+pub fn safe_line(text: &str) -> String {
+    visible(text)
+}
+
+/// Length of the sequence of [`STYLES`] with which `text` begins.
+fn style(text: &str) -> Option<usize> {
+    let behind = text.strip_prefix("\u{1b}[")?;
+    let (codes, _) = behind.split_once('m')?;
+    let known = |code: &str| code.parse().is_ok_and(|it: u8| STYLES.contains(&it));
+    codes.split(';').all(known).then(|| codes.len() + "\u{1b}[m".len())
+}
+
+/// The same JSON, in whose strings nothing is left that a terminal would obey.
+pub fn safe_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for it in json.chars() {
+        match it {
+            '\n' => out.push(it),
+            // All of them are below U+10000, where one escape is enough.
+            it if is_unsafe(it) => out += &format!("\\u{:04x}", u32::from(it)),
+            it => out.push(it),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_seen() {
+        for (text, styled, plain) in [
+            ("a\n\tb", "a\n\tb", "a\n\tb"),
+            ("a\r\nb\rc", "a\nbc", "a\nbc"),
+            ("\u{1b}[31mred\u{1b}[0m", "\u{1b}[31mred\u{1b}[0m", "\\u{1b}[31mred\\u{1b}[0m"),
+            ("\u{1b}[1;91mx", "\u{1b}[1;91mx", "\\u{1b}[1;91mx"),
+            ("\u{1b}[8mhidden", "\\u{1b}[8mhidden", "\\u{1b}[8mhidden"),
+            ("\u{1b}[2J\u{1b}[1;1H", "\\u{1b}[2J\\u{1b}[1;1H", "\\u{1b}[2J\\u{1b}[1;1H"),
+            ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}", "\\u{1b}]0;title\\u{7}"),
+            ("\u{1b}", "\\u{1b}", "\\u{1b}"),
+            ("\u{9b}31m", "\\u{9b}31m", "\\u{9b}31m"),
+            (
+                "\u{202e}x\u{2066}\u{200f}\u{2028}",
+                "\\u{202e}x\\u{2066}\\u{200f}\\u{2028}",
+                "\\u{202e}x\\u{2066}\\u{200f}\\u{2028}",
+            ),
+            ("±1 µs → Жук", "±1 µs → Жук", "±1 µs → Жук"),
+        ] {
+            assert_eq!(safe(text, true), styled, "{text:?}");
+            assert_eq!(safe(text, false), plain, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn json_stays_the_same() {
+        let value = serde_json::json!({ "a\u{9b}": "\u{1b}[31m\u{202e}\u{7f}\u{2028}\n\t\"Ж" });
+        let safe = safe_json(&serde_json::to_string_pretty(&value).expect("strings as keys only"));
+        assert!(!safe.contains(|it| is_unsafe(it) && it != '\n'), "{safe}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).expect("it is JSON"), value);
+    }
+}
