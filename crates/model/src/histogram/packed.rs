@@ -1,11 +1,8 @@
 //! How is a distribution kept?
 
-use super::Latency;
-use flate2::read::ZlibDecoder;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use super::{Latency, Unpacker};
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use std::fmt;
-use std::io::Read;
 
 /// A distribution in HdrHistogram's format V2, compressed, with what that format cannot keep exactly beside it.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +66,10 @@ impl Default for Packer {
     }
 }
 
+/// Cookie of format V2, and of its compressed form. Source: `AbstractHistogram.java` of HdrHistogram, `getEncodingCookie`.
+const COOKIE: u32 = 0x1c84_9313;
+pub(super) const COMPRESSED: u32 = 0x1c84_9314;
+
 /// Of format V2, before its counts: cookie, length, offset, digits, least, greatest, ratio.
 /// Source: `AbstractHistogram.java` of HdrHistogram, `ENCODING_HEADER_SIZE`.
 pub(super) const HEADER: usize = 40;
@@ -79,38 +80,24 @@ pub(super) const LONGEST: u32 = 1 << 20;
 impl Latency {
     /// The distribution that was packed. Bytes from anywhere may be tried: they cost bounded time and memory.
     pub fn unpack(it: &Packed) -> Result<Latency, Damaged> {
-        check_header(&it.v2)?;
-        let histogram: Histogram<u64> =
-            Deserializer::new().deserialize(&mut it.v2.as_slice()).map_err(|_| Damaged)?;
-        let mut all = Latency::new();
-        all.histogram.add(&histogram).map_err(|_| Damaged)?;
-        if all.histogram.len() != it.count || (it.count > 0 && it.min > it.max) {
-            return Err(Damaged);
-        }
-        Ok(Latency { sum: it.sum, sum_of_squares: it.sum_of_squares, max: it.max, min: it.min, ..all })
+        Unpacker::new().unpack(it).map(|it| (&it).into())
     }
 }
 
-/// The deserializer believes lengths and bounds; we do not.
-fn check_header(v2: &[u8]) -> Result<(), Damaged> {
-    let body = v2.get(8..).ok_or(Damaged)?;
-    let mut header = [0; HEADER];
-    ZlibDecoder::new(body).read_exact(&mut header).map_err(|_| Damaged)?;
-    is_ours(&header).then_some(()).ok_or(Damaged)
-}
-
-/// Whether a header of 40 bytes is of a histogram with our bounds.
-pub(super) fn is_ours(header: &[u8]) -> bool {
+/// Whether a header of 40 bytes is of a histogram with our bounds, whose counts take `length` bytes.
+pub(super) fn is_ours(header: &[u8], length: usize) -> bool {
     let word = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
     let long = |at: usize| (u64::from(word(at)) << 32) | u64::from(word(at + 4));
-    let ours = word(12) == super::DIGITS.into() && long(16) == super::LEAST && long(24) == super::GREATEST;
-    word(4) <= LONGEST && ours
+    let bounds = word(12) == super::DIGITS.into() && long(16) == super::LEAST && long(24) == super::GREATEST;
+    word(0) == COOKIE && word(4) as usize == length && word(8) == 0 && bounds && long(32) == 1f64.to_bits()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Nanos;
+    use hdrhistogram::Histogram;
+    use hdrhistogram::serialization::Deserializer;
 
     fn latency(values: &[u64]) -> Latency {
         let mut it = Latency::new();
@@ -138,6 +125,9 @@ mod tests {
                 (it.count(), it.sum(), it.min(), it.max(), it.mean(), it.deviation())
             );
             assert!(back.histogram == it.histogram, "{values:?}");
+            let theirs: Histogram<u64> =
+                Deserializer::new().deserialize(&mut packed.v2.as_slice()).expect("others read it");
+            assert!(theirs == it.histogram, "{values:?}");
         }
     }
 
@@ -170,7 +160,13 @@ mod tests {
         for row in rows {
             assert!(Latency::unpack(&row).is_err(), "{row:?}");
         }
-        for at in 0..good.v2.len() {
+        // Neither the cookie nor the length before what is compressed.
+        for at in 0..8 {
+            let mut v2 = good.v2.clone();
+            v2[at] ^= 1;
+            assert!(Latency::unpack(&Packed { v2, ..good.clone() }).is_err(), "byte {at}");
+        }
+        for at in 8..good.v2.len() {
             for bit in 0..8 {
                 let mut v2 = good.v2.clone();
                 v2[at] ^= 1 << bit;

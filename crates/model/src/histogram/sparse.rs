@@ -2,7 +2,7 @@
 //!
 //! A [`Latency`] is 270 KiB, of which a second's samples fill some hundred places. Here only those are looked at.
 
-use super::packed::{HEADER, LONGEST, is_ours};
+use super::packed::{COMPRESSED, HEADER, LONGEST, is_ours};
 use super::{Damaged, Latency, Packed};
 use crate::Nanos;
 use flate2::{Decompress, FlushDecompress, Status};
@@ -74,15 +74,19 @@ impl Unpacker {
 
     /// The distribution that was packed. Bytes from anywhere may be tried: they cost bounded time and memory.
     pub fn unpack(&mut self, it: &Packed) -> Result<Sparse, Damaged> {
-        let packed = it.v2.get(8..).ok_or(Damaged)?;
+        let (cookie, rest) = it.v2.split_first_chunk().ok_or(Damaged)?;
+        let (length, packed) = rest.split_first_chunk().ok_or(Damaged)?;
+        if u32::from_be_bytes(*cookie) != COMPRESSED || u32::from_be_bytes(*length) as usize != packed.len() {
+            return Err(Damaged);
+        }
         self.inflater.reset(true);
         let done = self.inflater.decompress(packed, &mut self.bytes, FlushDecompress::Finish);
-        if !matches!(done, Ok(Status::StreamEnd)) {
+        if !matches!(done, Ok(Status::StreamEnd)) || self.inflater.total_in() as usize != packed.len() {
             return Err(Damaged);
         }
         let bytes = &self.bytes[..self.inflater.total_out() as usize];
         let (header, mut rest) = bytes.split_at_checked(HEADER).ok_or(Damaged)?;
-        if !is_ours(header) {
+        if !is_ours(header, rest.len()) {
             return Err(Damaged);
         }
         let (mut places, mut at, mut count) = (Vec::new(), 0, 0u64);
