@@ -2,7 +2,7 @@
 
 use super::{ReadError, Reading};
 use crate::ask;
-use model::Series;
+use model::{Series, SeriesKind, Unit};
 
 /// How the columns of a table become readings.
 pub(super) struct Table<'a> {
@@ -39,8 +39,8 @@ impl Table<'_> {
                 continue;
             }
             for &(series, at, scale) in &values {
-                if let Some(value) = cell(at).and_then(number) {
-                    out.push(Reading { series, label: its.join("/"), value: value * scale });
+                if let Some(value) = cell(at).and_then(|it| figure(series, it, scale)) {
+                    out.push(Reading { series, label: its.join("/"), value });
                 }
             }
         }
@@ -62,14 +62,46 @@ pub(super) fn long(
         let [name, label, value] = at.map(|it| row.get(it).and_then(Option::as_deref));
         let expected = ReadError { line: line as u32 + 1, expected: "known series" };
         let series = series.iter().find(|it| Some(it.name) == name).ok_or(expected)?;
-        if let Some(value) = value.and_then(number) {
+        if let Some(value) = value.and_then(|it| figure(series, it, 1.0)) {
             out.push(Reading { series, label: label.unwrap_or("").to_owned(), value });
         }
     }
     Ok(())
 }
 
+/// A figure of this series. An age below zero is none: the server's clock was set back meanwhile.
+fn figure(series: &Series, text: &str, scale: f64) -> Option<f64> {
+    let value = number(text)? * scale;
+    let possible = value >= 0.0 || series.unit != Unit::Seconds || series.kind != SeriesKind::Gauge;
+    (value.is_finite() && possible).then_some(value)
+}
+
 /// A finite number.
 pub(super) fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|it: &f64| it.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::{counter, gauge};
+
+    #[test]
+    fn ages_are_not_negative_and_figures_are_finite() {
+        let age = gauge("age", Unit::Seconds, "");
+        let count = gauge("count", Unit::Count, "");
+        let time = counter("time", Unit::Seconds, "");
+        for (series, text, scale, expected) in [
+            (&age, "1.5", 1.0, Some(1.5)),
+            (&age, "0", 1.0, Some(0.0)),
+            (&age, "-3600.2", 1.0, None),
+            (&age, "-1500", 1e-3, None),
+            (&count, "-1", 1.0, Some(-1.0)),
+            (&time, "-1", 1.0, Some(-1.0)),
+            (&count, "NaN", 1.0, None),
+            (&count, "1e308", 100.0, None),
+        ] {
+            assert_eq!(figure(series, text, scale), expected, "{} {text}", series.name);
+        }
+    }
 }
