@@ -41,4 +41,4 @@ mod validity;
 pub use aggregate::Aggregates;
 pub use progress::progress;
 pub use summary::summarise;
-pub use validity::throttled;
+pub use validity::{clock_set, throttled};

@@ -15,6 +15,8 @@ const EXPLAINED: u64 = 2;
 const SATURATED: f64 = 0.9;
 /// Clocks of a machine that was not suspended differ by less.
 const SUSPENDED: Nanos = Nanos::from_millis(10);
+/// The system's clock goes otherwise than the one that nobody sets by less, unless it is set.
+const CLOCK_SET: Nanos = Nanos::from_millis(100);
 /// A thread that does not look at the clock for longer has frozen, and with it all its clients.
 const STALLED: Nanos = Nanos::from_millis(100);
 /// Share of a quota's periods: in each of them the whole generator stood still for up to a period.
@@ -76,6 +78,13 @@ pub fn throttled(summary: &mut Summary, share: Option<f64>) {
     if let Some(share) = share.filter(|it| *it >= THROTTLED) {
         summary.validity.reasons.push(Reason::Throttled { share });
         summary.validity.valid = false;
+    }
+}
+
+/// Adds that the generator's clock was set by so many nanoseconds during the measurement.
+pub fn clock_set(summary: &mut Summary, step: i64) {
+    if step.unsigned_abs() >= CLOCK_SET.0 {
+        summary.validity.doubts.push(Doubt::ClockSet { step });
     }
 }
 
@@ -225,6 +234,20 @@ mod tests {
                 (it.validity.valid, it.validity.reasons.is_empty()),
                 (expected, expected),
                 "{share:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn clock_that_was_set() {
+        for (millis, expected) in [(-3_600_000, 1), (-100, 1), (-99, 0), (0, 0), (99, 0), (100, 1)] {
+            let mut it = summarise(&quiet(), Server::default(), closed());
+            let before = it.validity.doubts.len();
+            clock_set(&mut it, millis * 1_000_000);
+            assert_eq!(
+                (it.validity.valid, it.validity.doubts.len() - before),
+                (true, expected),
+                "{millis} ms"
             );
         }
     }

@@ -412,6 +412,11 @@ pub enum Doubt {
     FewSamples { count: u64 },
     /// Some clients gave up before the end; the load was less than what was asked for.
     Aborted { clients: u32 },
+    /// The generator's clock was set by so many nanoseconds, back if negative. No duration is taken from it.
+    ClockSet {
+        #[serde(rename = "step_ns")]
+        step: i64,
+    },
 }
 
 /// One line of progress: the time since the last one.

@@ -4,9 +4,9 @@
 //! both results and says where they lie. The server ends with us, whatever ends us.
 
 use crate::bench::connect::Place;
-use crate::bench::logfile::unix_time;
 use crate::bench::options::{self, Options};
 use crate::bench::{self, prepare};
+use crate::clock::unix_time;
 use crate::export::private;
 use crate::terminal;
 use crate::voice::{Trouble, Voice, plain};

@@ -9,6 +9,7 @@ mod account;
 mod advise;
 mod bench;
 mod check;
+mod clock;
 mod compare;
 mod demo;
 mod doctor;

@@ -124,11 +124,19 @@ fn shard(file: &File) -> bool {
     file.krate() == Some("load") && file.within().starts_with("shard")
 }
 
-const BANS: [Ban; 5] = [
+/// The one reader of the clock that can be set, and who looks when a file was written last.
+const WALL_CLOCK: [&str; 2] = ["crates/pgdyno/src/clock.rs", "crates/pgdyno/src/serve/shelf.rs"];
+
+const BANS: [Ban; 6] = [
     Ban {
         paths: &["Instant", "SystemTime", "UNIX_EPOCH"],
         applies: pure,
         todo: "take `now: Nanos` as an argument; clocks are read by drivers, `stack` and `pgdyno`",
+    },
+    Ban {
+        paths: &["SystemTime", "UNIX_EPOCH", "ClockId::Realtime"],
+        applies: |file| file.krate().is_some() && !pure(file) && !WALL_CLOCK.contains(&file.path.as_str()),
+        todo: "that clock can be set in the middle of a run; take `Instant`, or `clock::unix_time` of `pgdyno`",
     },
     Ban {
         paths: &[
@@ -293,6 +301,12 @@ mod tests {
             ("crates/wire/src/lib.rs", "use std::{fmt, fs};", Some("wire names `std::fs`")),
             ("crates/wire/src/lib.rs", "use std::net::IpAddr;", None),
             ("crates/model/src/time.rs", "use std::time::Duration;", None),
+            (
+                "crates/stack/src/sampler/mod.rs",
+                "use std::time::SystemTime;",
+                Some("stack names `std::time::SystemTime`"),
+            ),
+            ("crates/pgdyno/src/clock.rs", "use std::time::SystemTime;", None),
             (
                 "crates/model/src/time.rs",
                 "use std::time::{Duration, Instant};",

@@ -151,6 +151,7 @@ fn stored(
     if let (Some(summary), Some(told)) = (&mut summary, told) {
         // As it was judged then, by the group's own counters: a short trial has too few samples of them.
         analysis::throttled(summary, held_back(told));
+        analysis::clock_set(summary, clock_step(told));
     }
     let of_nodes = recorded.trial.nodes.iter().flat_map(|node| {
         let not_applied = node.not_applied.iter();
@@ -199,6 +200,13 @@ fn stored(
 fn held_back(told: &Value) -> Option<f64> {
     let reasons = told["validity"]["reasons"].as_array()?;
     reasons.iter().find(|it| it["kind"] == "throttled")?["share"].as_f64()
+}
+
+/// By how many nanoseconds the generator's clock was set.
+fn clock_step(told: &Value) -> i64 {
+    let doubts = told["validity"]["doubts"].as_array();
+    let set = doubts.and_then(|doubts| doubts.iter().find(|it| it["kind"] == "clock_set"));
+    set.and_then(|it| it["step_ns"].as_i64()).unwrap_or(0)
 }
 
 /// What came of a setup's objectives.

@@ -2,7 +2,8 @@
 
 use super::options::{Http, Options, Seed};
 use super::ready::{self, Asked};
-use super::{COULD_NOT_START, logfile, run_prepared, told_whole};
+use super::{COULD_NOT_START, run_prepared, told_whole};
+use crate::clock::unix_time;
 use crate::voice::{Trouble, Voice, plain};
 use load::Service;
 use load::driver::Address;
@@ -51,7 +52,7 @@ pub fn run(options: &Options, asked: &Http, voice: &Voice) -> Result<ExitCode, T
             return Ok(ExitCode::from(COULD_NOT_START));
         }
     };
-    let seed = ready::seed(options.seed, logfile::unix_time())?;
+    let seed = ready::seed(options.seed, unix_time())?;
     if options.seed != (Seed::Time { told: false }) {
         voice.info(&format!("setting random seed to {seed}"));
     }

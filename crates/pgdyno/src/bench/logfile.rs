@@ -8,7 +8,6 @@ use model::{Nanos, Record};
 use report::log::{self, Style};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::time::SystemTime;
 
 /// The file of one thread of the load.
 #[derive(Debug)]
@@ -111,10 +110,4 @@ pub fn create_all(options: &Options, epoch: Nanos, samples: Vec<Prng>) -> Result
     };
     let create = |(k, chance)| LogFile::create(wanted, k, options.clients, style, epoch, chance);
     samples.into_iter().enumerate().map(create).collect()
-}
-
-/// Since 1970, of the wall clock.
-pub fn unix_time() -> Nanos {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    Nanos::from(now.unwrap_or_default())
 }

@@ -12,6 +12,7 @@ pub mod ready;
 mod scripts;
 mod watch;
 
+use crate::clock;
 use crate::measure::{self, Unmeasured};
 use crate::terminal;
 use crate::voice::{Trouble, Voice};
@@ -89,7 +90,7 @@ fn run(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
     let (Some(program), Some(settings)) = (program, settings) else {
         return Ok(ExitCode::from(COULD_NOT_START));
     };
-    let seed = ready::seed(options.seed, logfile::unix_time())?;
+    let seed = ready::seed(options.seed, clock::unix_time())?;
     if options.seed != (Seed::Time { told: false }) {
         voice.info(&format!("setting random seed to {seed}"));
     }
@@ -158,10 +159,11 @@ fn run_prepared(
     voice: &Voice,
 ) -> Result<(Summary, bool), Trouble> {
     let plan = plan::plan(options, &ready, tables, seed);
-    let epoch = logfile::unix_time();
+    let epoch = clock::unix_time();
     let logs = logfile::create_all(options, epoch, samples)?;
     let mut show = Show::new(options, voice, named.to_owned(), Arc::clone(&ready.work), epoch, logs);
     let interrupted = on_interrupt()?;
+    let watch = clock::Watch::start();
     let measured =
         measure::run(&ready, Clock::start(), &mut show, &interrupted).map_err(|why| match why {
             Unmeasured::System(error) => Trouble::new(format!("the run could not begin: {error}")),
@@ -170,7 +172,9 @@ fn run_prepared(
         })?;
     show.finish();
     let complete = measured.aborted == 0 && !interrupted.load(Ordering::Relaxed);
-    Ok((analysis::summarise(&measured, server.clone(), plan), complete))
+    let mut summary = analysis::summarise(&measured, server.clone(), plan);
+    analysis::clock_set(&mut summary, watch.step());
+    Ok((summary, complete))
 }
 
 /// The report for a terminal.

@@ -1,7 +1,8 @@
 //! What is shown and logged while the load runs?
 
-use super::logfile::{LogFile, unix_time};
+use super::logfile::LogFile;
 use super::options::Options;
+use crate::clock::unix_time;
 use crate::measure::Watch;
 use crate::voice::{Voice, plain};
 use load::script::{Kind, Value, Variables};

@@ -473,5 +473,5 @@ fn on_request(path: &Path, flag: Arc<AtomicBool>) -> Result<(), Trouble> {
 
 /// Unix time.
 pub fn now_ms() -> u64 {
-    crate::bench::logfile::unix_time().0 / 1_000_000
+    crate::clock::unix_time().0 / 1_000_000
 }

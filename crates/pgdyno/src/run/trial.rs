@@ -5,6 +5,7 @@ use super::ordeal::{Course, Planned, Scene};
 use super::result::GENERATOR;
 use super::watch::{Eyes, Seen, Since};
 use super::workload::{self, Loaded};
+use crate::clock::{self, unix_time};
 use crate::measure::{self, Unmeasured, Watch};
 use crate::voice::Trouble;
 use analysis::objective;
@@ -99,6 +100,7 @@ pub fn run(
     let scene = Ruled::of(setup);
     let rules = setup.stop.iter().map(|it| rule::parse(it, &scene).expect("it was checked").rule).collect();
     let clock = Clock::start();
+    let wall = clock::Watch::start();
     let since = Since::new(clock);
     let (out, observations) = channel();
     let watched = since.clone();
@@ -132,6 +134,7 @@ pub fn run(
     let measured = measured.map_err(|it| hindered(&it, refused.as_deref()))?;
     let mut summary = analysis::summarise(&measured, server(lab.chain(), setup), plan);
     analysis::throttled(&mut summary, held);
+    analysis::clock_set(&mut summary, wall.step());
     let ordeal = course.map(|it| it.conclude(lab)).transpose()?;
     let operations = &scene.operations;
     let objectives = setup
@@ -149,7 +152,7 @@ fn prober(chain: &Chain, since: &Since, tell: &Sender<Observation>) -> Result<Op
     }
     let since = since.clone();
     let now = move || since.begun().map(|_| since.now());
-    let started = Prober::start(chain.over_network(), now, tell);
+    let started = Prober::start(chain.over_network(), unix_time().0 / 1000, now, tell);
     started.map(Some).map_err(|it| Hindrance::Failed(format!("nobody can read from the replicas: {it}")))
 }
 

@@ -5,6 +5,7 @@
 
 use super::edition::{Edition, Lag, extent};
 use crate::account::stored::lasting;
+use crate::clock::unix_time;
 use crate::voice::Trouble;
 use analysis::chart::Charting;
 use hyper::body::Bytes;
@@ -14,7 +15,7 @@ use report::growth::{event, state};
 use report::lang::Lang;
 use serde::Deserialize;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use store::{Glance, Run, State, TrialId};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -75,7 +76,6 @@ impl Growth {
             Trouble::new(format!("{} was written by another version: {error}", path.display()))
         })?;
         let trials = experiment.trials();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut growth = Growth {
             run,
             events,
@@ -85,7 +85,7 @@ impl Growth {
             trial: None,
             edition: None,
             lag: Lag::None,
-            number: now.as_micros() as u64,
+            number: unix_time().0 / 1000,
             watchers: Vec::new(),
             idle: 0,
         };

@@ -232,6 +232,12 @@ impl Lang for En {
                 "{gone} of {clients} clients gave up, because their script could not go on; the load was less than \
                  asked for"
             ),
+            Doubt::ClockSet { step } => format!(
+                "this machine's clock was set {} by {}; no duration and no moment in this report depends on it, those in \
+                 other programs' logs do",
+                if step < 0 { "back" } else { "forward" },
+                NUMBERS.span(Nanos(step.unsigned_abs()))
+            ),
         }
     }
 

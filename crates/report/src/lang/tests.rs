@@ -59,8 +59,9 @@ fn doubts() -> Vec<Doubt> {
         Doubt::NothingOk,
         Doubt::FewSamples { count: 121 },
         Doubt::Aborted { clients: 2 },
+        Doubt::ClockSet { step: -3_600_000_000_000 },
     ];
-    covers!(all, Doubt: HostLate, Stolen, Starved, CapReached, Unfair, NothingOk, FewSamples, Aborted);
+    covers!(all, Doubt: HostLate, Stolen, Starved, CapReached, Unfair, NothingOk, FewSamples, Aborted, ClockSet);
     all
 }
 

@@ -64,10 +64,12 @@ struct Number {
 }
 
 impl Prober {
-    /// `servers`: all of them, over the network that clients use. `now`: since the measured window began, `None` before it,
+    /// `servers`: all of them, over the network that clients use. `first`: the first number that is written, above all
+    /// of earlier trials with the same servers. `now`: since the measured window began, `None` before it,
     /// when there is a table and nothing in it. What is seen goes to `tell` as samples, without waiting.
     pub fn start(
         servers: Vec<Direct>,
+        first: u64,
         now: impl Fn() -> Option<Nanos> + Clone + Send + 'static,
         tell: &Sender<Observation>,
     ) -> io::Result<Prober> {
@@ -91,7 +93,7 @@ impl Prober {
             prober.turns = Some(spawned?);
             to_turns = Some(sender);
         }
-        let writer = Writer::new(prober.servers.clone(), to, to_turns);
+        let writer = Writer::new(prober.servers.clone(), first, to, to_turns);
         let run = move || writer.run(&|| now().is_some(), &rests);
         prober.writer = Some(Builder::new().name("fresh".to_owned()).spawn(run)?);
         Ok(prober)
@@ -108,7 +110,7 @@ impl Prober {
     pub fn stop(mut self, hurried: bool) -> Freshness {
         self.hurry.store(hurried, Ordering::Relaxed);
         let seen = self.end();
-        Writer::new(std::mem::take(&mut self.servers), Vec::new(), None).clear();
+        Writer::new(std::mem::take(&mut self.servers), 0, Vec::new(), None).clear();
         seen
     }
 

@@ -5,7 +5,7 @@ use super::{EVERY, Number, PATIENCE};
 use crate::ask::Connection;
 use crate::roles::{Direct, commit_of, identity};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// What is not acknowledged by then is not waited for: another server may take writes.
 const LONG: Duration = Duration::from_secs(2);
@@ -25,9 +25,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub fn new(servers: Vec<Direct>, readers: Vec<Sender<Number>>, turns: Option<Sender<Number>>) -> Writer {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Writer { servers, session: None, next: since.as_micros() as u64, readers, turns }
+    pub fn new(
+        servers: Vec<Direct>,
+        first: u64,
+        readers: Vec<Sender<Number>>,
+        turns: Option<Sender<Number>>,
+    ) -> Writer {
+        Writer { servers, session: None, next: first, readers, turns }
     }
 
     /// How many were acknowledged.

@@ -24,7 +24,7 @@ fn probed(stand: &Stand) -> (Prober, Receiver<Observation>) {
     let (tell, told) = channel();
     let begun = Instant::now();
     let now = move || Some(Nanos::from(begun.elapsed()));
-    let prober = Prober::start(stand.chain.over_network(), now, &tell);
+    let prober = Prober::start(stand.chain.over_network(), 1, now, &tell);
     (prober.unwrap_or_else(|it| panic!("{it}")), told)
 }
 

@@ -4,6 +4,7 @@
 //! both are compared.
 
 use super::actor::Acted;
+use crate::clock::{system_us, unix_time};
 use crate::voice::{Trouble, plain};
 use analysis::durability::judge;
 use analysis::replication;
@@ -21,7 +22,7 @@ use stack::roles::{Direct, Watched};
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use store::ledger::{self, Keeper, Ledger, Source};
 
 /// A query that sorts millions of rows shows its first one late.
@@ -52,10 +53,10 @@ impl Kept {
         let header = ledger::Header {
             run: u128::from(halves[0]) << 64 | u128::from(halves[1]),
             boot,
-            begun_ms: wall_us() / 1000,
+            begun_ms: unix_time().0 / 1_000_000,
         };
         let file = Ledger::create(&path, &header).map_err(|it| Trouble::new(it.to_string()))?;
-        let clocks = move || (clock.now(), wall_us());
+        let clocks = move || (clock.now(), system_us());
         let keeper = ledger::keep(file, Drained(drain), clocks)
             .map_err(|it| Trouble::new(format!("could not keep {}: {}", path.display(), plain(&it))))?;
         Ok(Kept { path, keeper })
@@ -85,11 +86,6 @@ impl Source for Drained {
     fn written(&mut self) {
         self.0.written();
     }
-}
-
-fn wall_us() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |it| it.as_micros() as u64)
 }
 
 /// Reads back what a ledger speaks of.

@@ -157,5 +157,11 @@ pub fn doubt(it: &Doubt, clients: u32) -> String {
             counted(gone.into(), "клиент", "клиента", "клиентов"),
             plural(gone.into(), "прекратил", "прекратили", "прекратили")
         ),
+        Doubt::ClockSet { step } => format!(
+            "часы этой машины переведены {} на {}; длительности и моменты в этом отчёте от них не зависят, а в логах \
+             других программ зависят",
+            if step < 0 { "назад" } else { "вперёд" },
+            RU.span(Nanos(step.unsigned_abs()))
+        ),
     }
 }
