@@ -8,5 +8,6 @@ mod real_server {
     mod modes;
     mod random;
     pub mod stand;
+    mod surroundings;
     mod tls;
 }

@@ -5,7 +5,7 @@ use super::{Abort, ConnId, Said, Shard};
 use crate::recorder::Recorder;
 use crate::script::{InvalidName, Keep, Slot};
 use model::{Code, Nanos, Outcome, ScriptId};
-use wire::pg::{Columns, Event, Notice, Reply, Status};
+use wire::pg::{Columns, Event, Notice, ProtocolError, Reply, Status};
 
 impl<R: Recorder> Shard<R> {
     /// Bytes came from the server.
@@ -59,7 +59,11 @@ impl<R: Recorder> Shard<R> {
                 Ok(Event::Notice(_) | Event::CopyData(_)) => {}
                 Err(error) => {
                     let words = error.to_string();
-                    return self.broken(now, conn, Code::PROTOCOL, &words);
+                    let code = match error {
+                        ProtocolError::Tls(_) | ProtocolError::NoTls => Code::TLS,
+                        _ => Code::PROTOCOL,
+                    };
+                    return self.broken(now, conn, code, &words);
                 }
             }
         }

@@ -9,10 +9,12 @@ use rustix::process::getuid;
 use stack::ask::{Address, Connection, Error, Target};
 use std::fs;
 use std::io::ErrorKind;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 use wire::pg::conninfo::{self, File, HostSpec, Settings, Surroundings, Target as Wanted};
 use wire::pg::{ProtocolError, Secret};
@@ -26,12 +28,16 @@ pub struct Place {
     /// As libpq names it: `on socket "…"`, or `at "host" (address), port 5432`.
     pub named: String,
     pub server: Server,
+    /// The name that was resolved to the target's address; empty where there was none to resolve.
+    host: String,
     /// What one attempt to connect may take.
     pub patience: Duration,
 }
 
 /// Where the settings do not say it: longer than any server in order takes.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Timeout of the look whether a name still leads where it led.
+const RESOLVED: Duration = Duration::from_secs(1);
 
 /// What the options and the surroundings say of the server; or all mistakes are told.
 pub fn settings(wanted: &options::Target, voice: &Voice) -> Option<Settings> {
@@ -175,6 +181,21 @@ fn addresses(host: &HostSpec) -> Result<Vec<Address>, String> {
     Ok(found.map(Address::Tcp).collect())
 }
 
+/// Says so if `name` does not lead to the address that a run used any more: it is resolved once, before the run.
+/// A name server that does not answer within a second is not waited for.
+pub fn moved(name: &str, used: SocketAddr) -> Option<String> {
+    let asked = name.to_owned();
+    let (tell, told) = channel();
+    thread::spawn(move || {
+        let found = (asked.as_str(), used.port()).to_socket_addrs();
+        tell.send(found.map(|all| all.map(|it| it.ip()).collect::<Vec<_>>()))
+    });
+    let now = told.recv_timeout(RESOLVED).ok()?.ok()?;
+    let moved = !now.is_empty() && !now.contains(&used.ip());
+    let now: Vec<String> = now.iter().map(IpAddr::to_string).collect();
+    moved.then(|| format!("\"{name}\" leads to {} now; the whole run went to {}", now.join(", "), used.ip()))
+}
+
 impl Place {
     fn new(settings: &Settings, host: &HostSpec, address: &Address, typed: Option<&Secret>) -> Place {
         let (named, shown, transport) = match address {
@@ -200,11 +221,13 @@ impl Place {
         };
         let (target, setup) = (target(false), target(true));
         let database = settings.database.clone();
+        let name = if host.address.is_none() { host.host.clone() } else { String::new() };
         Place {
             target,
             setup,
             named,
             server: Server { transport, address: shown, database, ..Server::default() },
+            host: name,
             patience: settings.connect_timeout.map_or(PATIENCE, |it| Duration::from_secs(it.into())),
         }
     }
@@ -212,7 +235,15 @@ impl Place {
     /// A server that we started ourselves.
     pub fn of(target: Target, server: Server) -> Place {
         let (setup, named) = (target.clone(), target.address.to_string());
-        Place { target, setup, named, server, patience: PATIENCE }
+        Place { target, setup, named, server, host: String::new(), patience: PATIENCE }
+    }
+
+    /// Says so if the host's name leads elsewhere now; see [`moved`].
+    pub fn moved(&self) -> Option<String> {
+        match &self.target.address {
+            Address::Tcp(used) if !self.host.is_empty() => moved(&self.host, *used),
+            _ => None,
+        }
     }
 
     /// Opens a connection for what is done before the run, and learns about the server.

@@ -1,5 +1,6 @@
 //! `pgdyno bench --http`: how much does an HTTP service hold?
 
+use super::connect::moved;
 use super::options::{Http, Options, Seed};
 use super::ready::{self, Asked};
 use super::{COULD_NOT_START, run_prepared, told_whole};
@@ -68,9 +69,16 @@ pub fn run(options: &Options, asked: &Http, voice: &Voice) -> Result<ExitCode, T
         outln!("{}", report::bench::banner(&server.version));
     }
     let named = format!("at {}", server.address);
+    let resolved = match (&asked.url.host, &address) {
+        (Host::Tcp(name, _), Address::Tcp(used)) => Some((name, *used)),
+        _ => None,
+    };
     let asked = Asked { postgres: None, services: vec![(service, address)] };
     let prepared = ready::prepare_for(options, program, asked, 1, seed)?;
     let (summary, complete) = run_prepared(options, prepared, (&server, &named), None, seed, voice)?;
+    if let Some(it) = resolved.and_then(|(name, used)| moved(name, used)) {
+        voice.warning(&it);
+    }
     Ok(told_whole(options, &summary, complete, voice))
 }
 

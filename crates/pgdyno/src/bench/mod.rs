@@ -110,6 +110,9 @@ fn run(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
     prepare::vacuum(&mut connection, options.vacuum, voice);
     drop(connection);
     let (summary, complete) = measure(options, program, &place, tables, seed, voice)?;
+    if let Some(it) = place.moved() {
+        voice.warning(&it);
+    }
     Ok(told_whole(options, &summary, complete, voice))
 }
 

@@ -1,7 +1,10 @@
 //! However a run ends: what was measured is kept, and nothing else remains.
 
-use super::stand::{Bench, Running, by_signal, counts, groups, is_root, trials, until};
-use rustix::process::{Signal, kill_process};
+use super::stand::{Bench, PGDYNO, Running, by_signal, counts, groups, is_root, trials, until};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use store::{Run, State, Status};
 
 const LONG: &str = "
@@ -78,6 +81,53 @@ fn a_kill_leaves_nothing_and_the_file_opens() {
     let run = bench.stored();
     assert_eq!(run.state().expect("it opens"), State::Lost);
     assert!(counts(&run, 1).ok > 0, "all but the last second is there");
+}
+
+/// The kernel kills what is in a control group that may not have any memory, once it asks for a page.
+#[test]
+fn an_out_of_memory_kill_leaves_an_interrupted_run() {
+    let Some(group) = NoMemory::new() else {
+        eprintln!("skipped: no control group of memory can be made here");
+        return;
+    };
+    let bench = Bench::new("starved", LONG);
+    let mut running = bench.begin(&[]);
+    running.measures(1);
+    group.take(running.pid());
+    assert!(by_signal(&running.end(), Signal::KILL));
+    bench.clears();
+    let run = bench.stored();
+    assert_eq!(run.state().expect("it opens"), State::Lost);
+    assert!(counts(&run, 1).ok > 0, "all but the last second is there");
+    let listed = Command::new(PGDYNO).arg("runs").current_dir(&bench.folder).output().expect("it can be run");
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(listed.contains("interrupted"), "{listed}");
+}
+
+/// A control group whose processes may have no memory; removed with this.
+struct NoMemory(PathBuf);
+
+impl NoMemory {
+    fn new() -> Option<NoMemory> {
+        let name = format!("pgdyno-test-{}", std::process::id());
+        ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"].into_iter().find_map(|root| {
+            let group = NoMemory(Path::new(root).join(&name));
+            fs::create_dir(&group.0).ok()?;
+            let limits = ["memory.limit_in_bytes", "memory.max"];
+            limits.iter().find(|it| fs::write(group.0.join(it), "0").is_ok()).map(|_| group)
+        })
+    }
+
+    fn take(&self, process: Pid) {
+        let it = process.as_raw_nonzero().to_string();
+        fs::write(self.0.join("cgroup.procs"), it).expect("a process may be moved");
+    }
+}
+
+impl Drop for NoMemory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
 }
 
 #[test]

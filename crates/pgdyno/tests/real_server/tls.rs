@@ -6,25 +6,34 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 
-fn certificate(name: &str) -> PathBuf {
+pub fn certificate(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/certs").join(name)
 }
 
-fn tls_server() -> Stand {
+pub fn tls_server() -> Stand {
     let mut stand = Stand::start(&Settings::default());
-    for name in ["server.crt", "server.key"] {
-        let copy = stand.postgres.data.join(name);
-        fs::copy(certificate(name), &copy).expect("the data directory can be written to");
-        fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).expect("ours to change");
-        if let Some(user) = stand.supervisor.user() {
-            chown(&copy, Some(user.uid), Some(user.gid)).expect("we are root");
-        }
-    }
+    copy(&stand, "server.key", "server.key");
+    copy(&stand, "server.crt", "server.crt");
     let mut connection = stand.connect();
     connection.query("alter system set ssl = on").expect("superuser");
     drop(connection);
     stand.postgres.restart(&mut stand.supervisor).expect("it restarts");
     stand
+}
+
+/// From now on new sessions are shown this certificate of the tests.
+pub fn show_certificate(stand: &Stand, name: &str) {
+    copy(stand, name, "server.crt");
+    stand.connect().query("select pg_reload_conf()").expect("superuser");
+}
+
+fn copy(stand: &Stand, name: &str, to: &str) {
+    let copy = stand.postgres.data.join(to);
+    fs::copy(certificate(name), &copy).expect("the data directory can be written to");
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).expect("ours to change");
+    if let Some(user) = stand.supervisor.user() {
+        chown(&copy, Some(user.uid), Some(user.gid)).expect("we are root");
+    }
 }
 
 #[test]

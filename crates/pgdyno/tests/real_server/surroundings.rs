@@ -1,0 +1,152 @@
+//! Faults around a run: a balancer that reloads, a name that leads elsewhere, a certificate that expires.
+
+use super::stand::{PGDYNO, SHARED, Script, Stand, count, document, words};
+use super::tls::{certificate, show_certificate, tls_server};
+use serde_json::Value;
+use stack::component::postgres::Settings;
+use stack::supervisor::{Launch, free_port};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// Waits for the first line of progress, does `fault`, and waits for the end: the document, the status, and what was said.
+fn measure_with(mut run: Child, fault: impl FnOnce()) -> (Value, i32, String) {
+    let mut told = BufReader::new(run.stderr.take().expect("piped"));
+    let mut said = String::new();
+    while !said.contains("progress:") {
+        assert!(
+            told.read_line(&mut said).expect("text") > 0,
+            "the run ended before its first second:\n{said}"
+        );
+    }
+    fault();
+    let listener = std::thread::spawn(move || std::io::read_to_string(told));
+    let output = run.wait_with_output().expect("it ends");
+    said += &listener.join().expect("no panic").expect("text");
+    assert!(!output.stdout.is_empty(), "no document:\n{said}");
+    let (document, status) = document(&output);
+    (document, status, said)
+}
+
+fn spawn(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("pgdyno can be run")
+}
+
+/// Common to runs that report progress and print a document.
+const RUN: [&str; 5] = ["-n", "--json", "-P", "1", "-T"];
+
+#[test]
+fn a_balancer_that_reloads_loses_no_transaction() {
+    let mut stand = Stand::start(&Settings::default());
+    let Some(haproxy) =
+        ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"].iter().find(|it| fs::exists(it).is_ok_and(|is| is))
+    else {
+        eprintln!("skipped: there is no HAProxy");
+        return;
+    };
+    let mut connection = stand.connect();
+    connection.query("create table written (n bigint)").expect("a table");
+    // Open sessions may stay, or are cut off.
+    for (name, cut) in [("soft", ""), ("hard", "hard-stop-after 100ms")] {
+        connection.query("truncate written").expect("a table");
+        let port = free_port().expect("a port");
+        let configuration = format!(
+            "global\n {cut}\ndefaults\n mode tcp\n timeout connect 5s\n timeout client 1m\n timeout server 1m\n\
+             frontend f\n bind 127.0.0.1:{port}\n default_backend b\n\
+             backend b\n server s 127.0.0.1:{}\n",
+            stand.postgres.port
+        );
+        let file =
+            stand.supervisor.private_file(&format!("{name}.cfg"), configuration.as_bytes()).expect("a file");
+        let home = stand.supervisor.home();
+        let launch = Launch::new(name, haproxy, &home).args(["-W", "-db", "-f"]).arg(&file);
+        let user = stand.supervisor.user().cloned();
+        let node =
+            stand.supervisor.launch(launch.as_user(user.as_ref())).unwrap_or_else(|why| panic!("{why}"));
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(stand.supervisor.ended(node).is_none(), "{:?}", stand.supervisor.log(name, 20));
+            std::thread::yield_now();
+        }
+        let script = Script::new(&format!("reload-{name}"), "INSERT INTO written VALUES (1);\n");
+        let arguments = [&RUN[..], &["5", "-c", "8", "-j", "2", "-f", script.path()]].concat();
+        let run = spawn(stand.command(&arguments).env("PGHOST", "127.0.0.1").env("PGPORT", port.to_string()));
+        let master = stand.supervisor.pid(node).expect("it runs").to_string();
+        let (document, _, said) = measure_with(run, || {
+            let sent = Command::new("kill").args(["-USR2", &master]).status().expect("kill can be run");
+            assert!(sent.success());
+        });
+        let written = connection.value("select count(*) from written").expect("a count").expect("a row");
+        let written: u64 = written.parse().expect("a number");
+        let (ok, failed, unknown) =
+            (count(&document, "ok"), count(&document, "failed"), count(&document, "unknown"));
+        assert!(
+            (ok..=ok + unknown).contains(&written),
+            "{name}: {written} rows, {ok} ok, {unknown} unknown\n{said}"
+        );
+        let last = said.lines().rfind(|it| it.contains("progress:")).expect("progress is told");
+        assert!(!last.contains(" 0.0 tps"), "{name}: after the reload the run goes on:\n{said}");
+        if cut.is_empty() {
+            assert_eq!((failed, unknown), (0, 0), "open sessions stay:\n{said}");
+        } else {
+            assert!((1..=8).contains(&unknown), "{unknown} of 8 sessions were cut off:\n{said}");
+        }
+        stand.supervisor.stop(node).unwrap_or_else(|why| panic!("{why}"));
+    }
+}
+
+#[test]
+fn an_expired_certificate_stops_new_sessions_only() {
+    let stand = tls_server();
+    let script = Script::new("expires", "SELECT 1;\n");
+    // Of one session for all transactions, and one for each.
+    for each in [false, true] {
+        show_certificate(&stand, "server.crt");
+        let connecting: &[&str] = if each { &["-C"] } else { &[] };
+        let arguments = [&RUN[..], &["3", "-c", "2", "-f", script.path()], connecting].concat();
+        let mut command = stand.command(&arguments);
+        command
+            .env("PGHOST", "127.0.0.1")
+            .env("PGSSLMODE", "verify-ca")
+            .env("PGSSLROOTCERT", certificate("root.crt"));
+        let (document, status, said) =
+            measure_with(spawn(&mut command), || show_certificate(&stand, "expired.crt"));
+        assert!(count(&document, "ok") > 0, "{said}");
+        let refused = document["connecting"]["refused"].as_array().expect("a list");
+        let codes: Vec<&str> = refused.iter().filter_map(|it| it["code"].as_str()).collect();
+        if each {
+            assert_eq!((codes, status), (vec!["net 129"], 2), "{document}\n{said}");
+            assert!(said.contains("certificate has expired"), "{said}");
+        } else {
+            assert_eq!((codes, status, count(&document, "failed")), (vec![], 0, 0), "{document}\n{said}");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_leads_elsewhere_is_told_and_not_followed() {
+    let hosts = std::env::temp_dir().join(format!("pgdyno-test-{}-hosts", std::process::id()));
+    fs::write(&hosts, "127.0.0.1 db.test\n").expect("the temporary directory can be written to");
+    let script = Script::new("name", "SELECT 1;\n");
+    // A list of hosts of its own, in a mount namespace; others than root need a user namespace for it.
+    let root = SHARED.supervisor.user().is_some();
+    let arguments = [&RUN[..], &["3", "-C", "-c", "2", "-f", script.path(), "-h", "db.test"]].concat();
+    let mut command = Command::new("unshare");
+    command
+        .arg(if root { "-m" } else { "-rm" })
+        .args(["sh", "-c", "mount --bind \"$0\" /etc/hosts && exec \"$@\""])
+        .arg(&hosts)
+        .args([PGDYNO, "bench"])
+        .args(arguments)
+        .envs(SHARED.postgres.client_environment())
+        .stdin(Stdio::null());
+    let (document, status, said) = measure_with(spawn(&mut command), || {
+        // Nobody listens there.
+        fs::write(&hosts, "127.0.0.77 db.test\n").expect("ours to change");
+    });
+    let _ = fs::remove_file(&hosts);
+    assert_eq!((status, count(&document, "failed")), (0, 0), "{}\n{said}", document["connecting"]);
+    assert!(said.contains("\"db.test\" leads to 127.0.0.77 now; the whole run went to 127.0.0.1"), "{said}");
+    let still =
+        SHARED.command(&["-n", "-f", script.path(), "-t", "1", "-h", "localhost"]).output().expect("it runs");
+    assert!(!words(&still).contains("leads to"), "{}", words(&still));
+}
