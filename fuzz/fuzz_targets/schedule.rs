@@ -1,30 +1,3 @@
-//! Is every text a schedule whose arrivals ascend, or a mistake with its place?
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use load::schedule::{Arrivals, MAX_LASTING, expected, mean_rates, parse, total};
-use model::Spacing;
-
-fuzz_target!(|text: &str| {
-    match parse(text) {
-        Ok(curve) => {
-            let lasting = curve.lasting();
-            assert!(lasting <= MAX_LASTING);
-            assert!(total(&curve) as f64 <= expected(&curve) * (1.0 + 1e-12));
-            assert!(mean_rates(&curve, 7).iter().all(|rate| rate.0 >= 0.0));
-            for spacing in [Spacing::Even, Spacing::Poisson] {
-                // The last of two threads: the first arrivals and where they stop.
-                let due: Vec<_> = Arrivals::new(&curve, spacing, 7, (1, 2)).take(1000).collect();
-                assert!(due.is_sorted() && due.last().is_none_or(|last| *last <= lasting));
-            }
-        }
-        Err(mistakes) => {
-            assert!(!mistakes.list.is_empty());
-            for it in &mistakes.list {
-                assert!(text.get(it.at.clone()).is_some() && mistakes.place(it.at.start) >= (1, 1));
-            }
-            assert!(!mistakes.to_string().is_empty());
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_targets::schedule::run(data));

@@ -1,0 +1,107 @@
+//! PostgreSQL sessions: they stand whatever a server sends, and mean the same however the network cuts it.
+
+use std::sync::{Arc, LazyLock};
+use wire::pg::{Channel, Event, Login, Secret, SslMode, Transport};
+
+static PLAIN: LazyLock<Arc<Login>> = LazyLock::new(|| Arc::new(login(SslMode::Disable)));
+static TLS: LazyLock<Arc<Login>> = LazyLock::new(|| Arc::new(login(SslMode::Prefer)));
+
+fn login(ssl: SslMode) -> Login {
+    let mut login = Login::new("bench", "book");
+    login.password = Some(Secret::new("secret"));
+    login.keep_parameters = true;
+    login.methods.clear_text = true;
+    login.ssl = ssl;
+    login.tls = wire::tls::config(ssl, &Default::default(), Default::default()).ok();
+    login
+}
+
+/// How far the log-in has come before the invented bytes begin.
+const BEFORE: [&[u8]; 6] = [
+    b"",
+    b"R\0\0\0\x2a\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0",
+    b"R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0",
+    b"R\0\0\0\x0c\0\0\0\x05salt",
+    b"R\0\0\0\x08\0\0\0\0",
+    b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I",
+];
+
+/// The first byte chooses the state, the second how the rest is cut.
+pub fn run(data: &[u8]) {
+    let [state, cut, bytes @ ..] = data else { return };
+    let watch = state & 0x80 != 0;
+    let secured = state & 0x40 != 0;
+    let before = BEFORE[usize::from(state & 0x3f) % BEFORE.len()];
+    let start = || {
+        let login = if secured { TLS.clone() } else { PLAIN.clone() };
+        let mut channel = Channel::new(login, Transport::Tcp, [7; 18]);
+        channel.open();
+        if !secured {
+            feed(&mut channel, before, before.len());
+        }
+        channel.watch(watch);
+        channel
+    };
+    let (mut whole, mut cuts) = (start(), start());
+    let seen = feed(&mut whole, bytes, bytes.len());
+    // TLS refuses plain bytes after the answer to its request only when they come along with it.
+    if !secured {
+        assert_eq!(seen, feed(&mut cuts, bytes, usize::from(*cut)));
+    } else {
+        feed(&mut cuts, bytes, usize::from(*cut));
+    }
+}
+
+/// Feeds `bytes` in pieces of `step`, of 1, 2, 3 … when 0; what came of it.
+fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
+    let mut seen = Vec::new();
+    let (mut rest, mut next) = (bytes, step.max(1));
+    while !rest.is_empty() {
+        let (mut piece, after) = rest.split_at(next.min(rest.len()));
+        rest = after;
+        next += usize::from(step == 0);
+        loop {
+            let left = piece.len();
+            match channel.receive(&mut piece) {
+                Ok(Event::More) => {
+                    assert!(piece.is_empty());
+                    break;
+                }
+                Ok(event) => {
+                    assert!(piece.len() < left || left == 0);
+                    look(&event);
+                    seen.push(format!("{event:?}"));
+                }
+                Err(error) => {
+                    seen.push(format!("{error:?} {:?}", channel.second_attempt()));
+                    return seen;
+                }
+            }
+        }
+        assert!(channel.memory() <= 4 * bytes.len() + 16384, "memory follows the bytes that came");
+        let n = channel.outgoing().len();
+        channel.sent(n);
+    }
+    seen
+}
+
+/// Everything that can be asked of an event.
+fn look(event: &Event<'_>) {
+    match event {
+        Event::Columns(it) => assert_eq!(it.iter().count(), it.count()),
+        Event::Row(it) => assert_eq!(it.iter().count(), it.count()),
+        Event::Error(it) | Event::Notice(it) => {
+            let _ = (
+                it.code(),
+                it.severity(),
+                it.is_fatal(),
+                it.message(),
+                it.detail(),
+                it.hint(),
+                it.position(),
+            );
+            let _ = format!("{it}");
+        }
+        _ => {}
+    }
+}

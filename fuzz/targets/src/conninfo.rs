@@ -1,0 +1,47 @@
+//! Connection strings, service files and password files: read or refused, and no password shown.
+
+use wire::pg::conninfo::{File, Surroundings, resolve};
+
+const PASSWORD: &str = "hUnTeR2!";
+
+/// Four texts, parted by NUL: connection string, service file, password file, a variable of the environment.
+pub fn run(data: &[u8]) {
+    let text = crate::text(data);
+    let mut parts = text.splitn(4, '\0');
+    let mut part = || parts.next().unwrap_or_default();
+    let (dsn, service, passwords, variable) = (part(), part(), part(), part());
+    let around = Surroundings {
+        env: &|name| match name {
+            "HOME" => Some("/home".to_owned()),
+            "PGPASSWORD" => Some(PASSWORD.to_owned()),
+            // Terms of TLS take a hundred times longer to make than all the rest.
+            "PGSSLMODE" => Some("disable".to_owned()),
+            name => variable.strip_prefix(name)?.strip_prefix('=').map(str::to_owned),
+        },
+        read: &|kind, _| match kind {
+            File::Service => Some(service.to_owned()),
+            File::Passwords => Some(passwords.to_owned()),
+            File::Certificate | File::Key => None,
+        },
+        os_user: "me",
+    };
+    match resolve(Some(dsn), &[("fallback_application_name", "fuzz")], around) {
+        Ok(settings) => {
+            assert!(!settings.hosts.is_empty());
+            assert!(!format!("{settings:?}").contains(PASSWORD));
+            for host in &settings.hosts {
+                assert_eq!(host.socket().is_some(), host.transport() == wire::pg::Transport::Unix);
+                // The StartupMessage can be written.
+                let login = std::sync::Arc::new(settings.login(host));
+                wire::pg::Channel::new(login, wire::pg::Transport::Unix, [0; 18]).open();
+            }
+        }
+        Err(mistakes) => {
+            assert!(!mistakes.is_empty());
+            for it in &mistakes {
+                assert!(!it.place.is_empty() && !it.found.is_empty() && !it.instead.is_empty());
+                assert!(!it.to_string().contains(PASSWORD));
+            }
+        }
+    }
+}

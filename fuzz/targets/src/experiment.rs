@@ -1,0 +1,69 @@
+//! Experiment files: a plan that makes sense, or diagnostics with their places.
+
+use experiment::{Complaint, Course, Grammars, Place, Request, read};
+use model::Nanos;
+use model::plan::{Entrance, FeedForm};
+use std::path::Path;
+
+/// Comments `#quick` and `#set path=value` at the begin of lines stand for options.
+pub fn run(data: &[u8]) {
+    let text = crate::text(data);
+    let quick = text.lines().any(|it| it == "#quick");
+    let sets: Vec<String> =
+        text.lines().filter_map(|it| it.strip_prefix("#set ")).map(str::to_owned).collect();
+    let refuse = |text: &str| match text.contains('!') {
+        true => {
+            Err(vec![Complaint { at: text.len() / 2..text.len(), found: "a".into(), instead: "b".into() }])
+        }
+        false => Ok(()),
+    };
+    let request = Request {
+        path: Path::new("fuzz/book.yaml"),
+        text,
+        sets: &sets,
+        quick,
+        grammars: Grammars {
+            schedule: &|text| refuse(text).map(|()| Course { lasting: Nanos::from_secs(1), most: 1.0 }),
+            script: &|text, _| refuse(text),
+            url: &|text| {
+                let (address, near) = (text.to_owned(), text.contains('1'));
+                let target = text.get(4..).unwrap_or("/").to_owned();
+                refuse(text).map(|()| Place { address, entrance: Entrance::Tcp, near, target })
+            },
+            dsn: &|_| None,
+            regex: &refuse,
+            secret: &refuse,
+            rule: &|text, _| refuse(text),
+            objective: &|text, _| refuse(text),
+        },
+        read: &|_| Ok("SELECT 1; !".to_owned()),
+        columns: &|path, _, given| match path.to_string_lossy().contains('!') {
+            true => Err("no".to_owned()),
+            false => Ok(given.map_or(vec!["a".to_owned()], <[String]>::to_vec)),
+        },
+        form: &|name| {
+            name.contains('a').then_some(FeedForm::Csv).or(name.contains('u').then_some(FeedForm::Uri))
+        },
+    };
+    match read(&request) {
+        Ok(plan) => {
+            let it = &plan.experiment;
+            assert!(!it.cells.is_empty() && it.cells.len() == plan.lasting.len() && it.repeat > 0);
+            assert!(it.baseline.is_none_or(|i| i < it.cells.len()));
+            assert!((1..=64).contains(&it.name.len()));
+            for cell in &it.cells {
+                assert!(!cell.setup.stack.nodes.is_empty() && !cell.setup.operations.is_empty());
+                assert_eq!(cell.label.len(), it.cells[0].label.len());
+            }
+        }
+        Err(mistakes) => {
+            assert!(!mistakes.list.is_empty());
+            for it in &mistakes.list {
+                let source = &mistakes.sources[it.at.source].text;
+                assert!(source.get(it.at.bytes.clone()).is_some() && mistakes.place(&it.at) >= (1, 1));
+                assert!(!it.found.is_empty() && !it.instead.is_empty());
+            }
+            assert!(!mistakes.to_string().is_empty());
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Feed files: rows that hold together, or diagnostics; a plain file means the same indexed and packed.
+
+use feed::{Form, index, pack, plain};
+use model::rows::Rows;
+use std::sync::Arc;
+
+const FORMS: [Form; 7] =
+    [Form::Csv, Form::Tsv, Form::JsonLines, Form::Uri, Form::UriPost, Form::Raw, Form::Access];
+
+/// The first byte chooses the form, and whether its columns are given.
+pub fn run(data: &[u8]) {
+    let [how, bytes @ ..] = data else { return };
+    let form = FORMS[usize::from(*how & 0x7f) % FORMS.len()];
+    let names = ["id".to_owned(), "name".to_owned()];
+    let columns = (*how & 0x80 != 0).then_some(&names[..]);
+    let packed = plain(bytes).and_then(|mut source| pack(form, columns, &mut source, Vec::new()));
+    let packed = match packed {
+        Ok(packing) => {
+            let (bytes, layout) = packing.finish().expect("memory can be written");
+            Some(fields(&Rows::new(Arc::new(bytes), layout)))
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            None
+        }
+    };
+    let Some(delimiter) = form.delimiter() else { return };
+    if let Ok(Some(layout)) = index(bytes, delimiter, columns) {
+        let indexed = fields(&Rows::new(Arc::new(bytes.to_vec()), layout));
+        // gzip's bytes are no text; they are not indexed, because they are seen first.
+        if let Some(packed) = packed.filter(|_| !bytes.starts_with(&[0x1f, 0x8b])) {
+            assert_eq!(indexed, packed, "a plain file means the same in both ways");
+        }
+    }
+}
+
+/// All fields of all rows; every row has as many as there are columns.
+fn fields(rows: &Rows) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    for n in 0..rows.len() {
+        let before = all.len();
+        all.extend(rows.row(n).map(<[u8]>::to_vec));
+        assert_eq!(all.len() - before, rows.columns().len());
+    }
+    all
+}

@@ -1,0 +1,30 @@
+//! Stored histograms: refused, or read as HdrHistogram's own reader does.
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use model::{Latency, Packed};
+use std::io::Write;
+
+/// The first byte chooses whether the rest is compressed first; the next eight are the sample count that stands beside it.
+pub fn run(data: &[u8]) {
+    let Some(([how, count @ ..], bytes)) = data.split_first_chunk::<9>() else { return };
+    let v2 = if *how & 1 == 0 { bytes.to_vec() } else { compressed(bytes) };
+    let count = u64::from_le_bytes(*count);
+    let packed = Packed { count, sum: 7, sum_of_squares: 7.0, min: 1, max: 1 << 40, v2 };
+    let Ok(ours) = Latency::unpack(&packed) else { return };
+    assert_eq!(ours.count(), count);
+    let theirs: Histogram<u64> =
+        Deserializer::new().deserialize(&mut packed.v2.as_slice()).expect("what we believe is one");
+    assert_eq!(theirs.len(), count);
+}
+
+/// The cookie and the length of HdrHistogram's compressed format V2, and the bytes compressed.
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).expect("memory can be written");
+    let body = encoder.finish().expect("memory can be written");
+    let length = u32::try_from(body.len()).expect("inputs are short");
+    [&0x1c84_9314_u32.to_be_bytes()[..], &length.to_be_bytes(), &body].concat()
+}

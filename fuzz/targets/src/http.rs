@@ -1,0 +1,86 @@
+//! HTTP connections: they stand whatever a server sends, and mean the same however the network cuts it.
+
+use wire::http::{Channel, Event, HEAD_MAX, Jar, Keep, Method, Origin, Reader, Response, Setting};
+
+const KEEP: Keep = Keep { head: true, body: 100, unpack: false };
+/// What unpacking needs, about.
+const UNPACKER: usize = 64 << 10;
+const ORIGIN: Origin<'_> = Origin { host: "a.test", tls: false };
+
+/// The first byte chooses the method and whether bodies are unpacked, the second how the rest is cut.
+pub fn run(data: &[u8]) {
+    let [how, cut, bytes @ ..] = data else { return };
+    let method = Method::ALL[usize::from(*how & 0x7f) % Method::ALL.len()];
+    let keep = Keep { unpack: *how & 0x80 != 0, ..KEEP };
+    let whole = read(method, keep, bytes, bytes.len().max(1));
+    assert_eq!(whole, read(method, keep, bytes, usize::from(*cut).max(1)));
+    through_channel(method, keep, bytes, usize::from(*cut).max(1));
+}
+
+/// An answer with what was kept of it; `None` if it is wrong or cut.
+fn read(
+    method: Method,
+    keep: Keep,
+    bytes: &[u8],
+    step: usize,
+) -> Option<(Response, Vec<u8>, Option<Vec<u8>>)> {
+    let mut reader = Reader::default();
+    reader.ask(method, keep);
+    let mut found = None;
+    for mut piece in bytes.chunks(step) {
+        found = reader.next(&mut piece).ok()?;
+        assert!(reader.memory() <= 2 * HEAD_MAX + 4096 + UNPACKER, "memory is bounded");
+        if found.is_some() {
+            break;
+        }
+        assert!(piece.is_empty(), "all was taken");
+    }
+    let response = found.or_else(|| reader.closed())?;
+    assert!(reader.body().len() <= 100 && (keep.unpack || reader.body().len() as u64 <= response.length));
+    kept(&reader);
+    Some((response, reader.body().to_vec(), reader.header("a").map(<[u8]>::to_vec)))
+}
+
+/// What a redirect leads to is one request's target; cookies stay within their jar, and are one line.
+fn kept(reader: &Reader) {
+    let mut to = Vec::new();
+    let location = reader.header("location").unwrap_or_default();
+    if ORIGIN.resolve(b"/a/b?c", location, &mut to).is_ok() {
+        assert!(to.starts_with(b"/") && to.iter().all(u8::is_ascii_graphic));
+    }
+    let mut jar = Jar::default();
+    let date = reader.header("date");
+    reader.each_header("set-cookie", |it| {
+        jar.keep(it, &Setting { origin: ORIGIN, target: b"/a/b?c", date, now: 1 });
+    });
+    assert!(jar.len() <= Jar::COOKIES);
+    to.clear();
+    jar.write(b"/a/b/d", 2, &mut to);
+    assert!(
+        to.is_empty() || (to.ends_with(b"\r\n") && to.iter().filter(|it| it.is_ascii_control()).count() == 2)
+    );
+}
+
+/// Asks again after each answer, as long as the connection lasts.
+fn through_channel(method: Method, keep: Keep, bytes: &[u8], step: usize) {
+    let mut channel = Channel::default();
+    channel.open(None).expect("there is no TLS that could fail");
+    let ask = |channel: &mut Channel| {
+        channel.request(method, keep, |out| out.extend_from_slice(b"GET / HTTP/1.1\r\n\r\n"));
+        let n = channel.outgoing().len();
+        channel.sent(n);
+    };
+    ask(&mut channel);
+    for mut piece in bytes.chunks(step) {
+        loop {
+            match channel.receive(&mut piece) {
+                Ok(Event::More) => break,
+                Ok(Event::Opened) => unreachable!("there is no handshake"),
+                Ok(Event::Response(it)) if it.close => return,
+                Ok(Event::Response(_)) => ask(&mut channel),
+                Err(_) => return,
+            }
+        }
+    }
+    channel.closed();
+}

@@ -1,0 +1,26 @@
+//! JSON pointers: they find what serde_json finds.
+
+use serde_json::Value;
+use wire::json::Pointer;
+
+/// A pointer, a line's end, and a JSON text.
+pub fn run(data: &[u8]) {
+    let Some(end) = data.iter().position(|it| *it == b'\n') else { return };
+    let (Ok(pointer), json) = (std::str::from_utf8(&data[..end]), &data[end + 1..]) else { return };
+    let Ok(ours) = pointer.parse::<Pointer>() else { return };
+    let mut found = b"before".to_vec();
+    let copied = ours.copy(json, &mut found);
+    assert!(found.starts_with(b"before") && (copied || found.len() == 6));
+    assert!(found.len() <= json.len() + 6, "a value is no longer than its text");
+    // Written again, so that no name stands twice in an object.
+    let Ok(value) = serde_json::from_slice::<Value>(json) else { return };
+    let text = value.to_string();
+    found.clear();
+    let copied = ours.copy(text.as_bytes(), &mut found).then_some(found);
+    let expected = match value.pointer(pointer) {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(text.clone().into_bytes()),
+        Some(other) => Some(other.to_string().into_bytes()),
+    };
+    assert_eq!(copied, expected, "{pointer} in {text}");
+}

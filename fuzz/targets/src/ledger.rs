@@ -1,0 +1,46 @@
+//! Ledger files: read without harm, and only what the checksums vouch for is believed.
+
+use model::durability::{Entry, LedgerEnd};
+use store::ledger::Entries;
+
+/// The first byte chooses whether the rest is a file, or frames that get their checksums here.
+pub fn run(data: &[u8]) {
+    let [how, rest @ ..] = data else { return };
+    let bytes = if how & 1 == 0 { rest.to_vec() } else { sealed(rest) };
+    let Some(mut entries) = Entries::of(&bytes[..]).expect("memory can be read") else { return };
+    let known: Vec<Entry> = entries.by_ref().collect();
+    let end = entries.end().expect("all was taken");
+    assert_eq!(
+        known.last() == Some(&Entry::Closed) && matches!(end, LedgerEnd::Closed),
+        end == LedgerEnd::Closed
+    );
+    if let LedgerEnd::Torn { bytes: torn } = end {
+        let whole = bytes.len() - torn as usize;
+        let mut again =
+            Entries::of(&bytes[..whole]).expect("memory can be read").expect("its header is whole");
+        assert_eq!(again.by_ref().collect::<Vec<_>>(), known, "what is cut off changes nothing before it");
+    }
+}
+
+/// A file of frames, each a length in two bytes and a body.
+fn sealed(mut frames: &[u8]) -> Vec<u8> {
+    let mut file = b"pgdynoL1".to_vec();
+    let mut chain = 0;
+    while let Some((length, rest)) = frames.split_first_chunk::<2>() {
+        let length = usize::from(u16::from_le_bytes(*length)).min(rest.len());
+        let (body, behind) = rest.split_at(length);
+        let begin = file.len();
+        file.extend_from_slice(&(length as u16).to_le_bytes());
+        file.extend_from_slice(body);
+        chain = crc32c(chain, &file[begin..]);
+        file.extend_from_slice(&chain.to_le_bytes());
+        frames = behind;
+    }
+    file
+}
+
+/// CRC-32C of what `before` is the checksum of, followed by `bytes`. Source: RFC 3720, appendix B.4.
+fn crc32c(before: u32, bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _: u32| if crc & 1 == 1 { crc >> 1 ^ 0x82f6_3b78 } else { crc >> 1 };
+    !bytes.iter().fold(!before, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
+}

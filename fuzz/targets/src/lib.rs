@@ -1,0 +1,54 @@
+//! Fuzz targets: functions that feed invented bytes to the parsers of foreign input and assert what must hold.
+//!
+//! `fuzz/` runs them under libFuzzer; the tests here replay the kept inputs of `fuzz/corpus` with the stable compiler.
+
+pub mod backend;
+pub mod conninfo;
+pub mod experiment;
+pub mod feed;
+pub mod histogram;
+pub mod http;
+pub mod json;
+pub mod ledger;
+pub mod loglines;
+pub mod names;
+pub mod plans;
+pub mod probes;
+pub mod schedule;
+pub mod scram;
+pub mod script;
+pub mod serve;
+pub mod template;
+pub mod x509;
+
+/// A target's name, which is also that of its folder in `fuzz/corpus`, and what runs one input.
+pub type Target = (&'static str, fn(&[u8]));
+
+pub const TARGETS: [Target; 18] = [
+    ("backend", backend::run),
+    ("conninfo", conninfo::run),
+    ("experiment", experiment::run),
+    ("feed", feed::run),
+    ("histogram", histogram::run),
+    ("http", http::run),
+    ("json", json::run),
+    ("ledger", ledger::run),
+    ("loglines", loglines::run),
+    ("names", names::run),
+    ("plans", plans::run),
+    ("probes", probes::run),
+    ("schedule", schedule::run),
+    ("scram", scram::run),
+    ("script", script::run),
+    ("serve", serve::run),
+    ("template", template::run),
+    ("x509", x509::run),
+];
+
+/// The input as text, up to its first byte that is not UTF-8.
+fn text(data: &[u8]) -> &str {
+    match std::str::from_utf8(data) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&data[..error.valid_up_to()]).expect("valid up to there"),
+    }
+}

@@ -1,0 +1,22 @@
+//! Short texts of foreign origin: `synchronous_standby_names`, tokens within rows, and URLs.
+
+use model::durability::Token;
+use wire::http::Url;
+
+pub fn run(data: &[u8]) {
+    if let Some(token) = Token::find(data) {
+        let text = token.text();
+        assert!(data.windows(text.len()).any(|it| it.eq_ignore_ascii_case(&text)), "it stands there");
+    }
+    let text = crate::text(data);
+    if let Err(error) = analysis::replication::parse(text) {
+        assert!(!error.to_string().is_empty());
+    }
+    match Url::read(text) {
+        Ok(url) => {
+            assert!(url.target.starts_with('/') && !url.target.contains(['\r', '\n', ' ']));
+            assert!(!url.host_header().contains(['\r', '\n', ' ', '@', '/']));
+        }
+        Err(error) => assert!(!error.is_empty()),
+    }
+}

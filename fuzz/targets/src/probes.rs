@@ -1,0 +1,30 @@
+//! Answers to probes: finite figures or an error, whatever a server, a console or a service sends.
+
+use stack::ask;
+use stack::probe::{ALL, Answer};
+
+/// The first byte chooses the probe. The rest is its answer: lines of cells parted by tabs, the first of them names, and
+/// `\N` for NULL; or texts parted by NUL.
+pub fn run(data: &[u8]) {
+    let [which, data @ ..] = data else { return };
+    let probe = ALL[usize::from(*which) % ALL.len()];
+    let text = crate::text(data);
+    let mut lines = text.lines().map(|it| it.split('\t'));
+    let columns = lines.next().into_iter().flatten().map(str::to_owned).collect();
+    let cell = |it: &str| (it != "\\N").then(|| it.to_owned());
+    let rows = lines.map(|it| it.map(cell).collect()).collect();
+    let table = Answer::Rows(ask::Answer { columns, rows, tag: String::new() });
+    let texts = Answer::Texts(text.split('\0').map(str::to_owned).collect());
+    for answer in [table, texts] {
+        let mut readings = Vec::new();
+        match (probe.read)(&answer, &mut readings) {
+            Ok(()) => {
+                for it in &readings {
+                    assert!(it.value.is_finite(), "{} {}", it.series.name, it.label);
+                    assert!(probe.series.iter().any(|known| std::ptr::eq(known, it.series)));
+                }
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+}

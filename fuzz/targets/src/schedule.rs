@@ -1,0 +1,28 @@
+//! Schedules: arrivals that ascend, or diagnostics with their places.
+
+use load::schedule::{Arrivals, MAX_LASTING, expected, mean_rates, parse, total};
+use model::Spacing;
+
+pub fn run(data: &[u8]) {
+    let text = crate::text(data);
+    match parse(text) {
+        Ok(curve) => {
+            let lasting = curve.lasting();
+            assert!(lasting <= MAX_LASTING);
+            assert!(total(&curve) as f64 <= expected(&curve) * (1.0 + 1e-12));
+            assert!(mean_rates(&curve, 7).iter().all(|rate| rate.0 >= 0.0));
+            for spacing in [Spacing::Even, Spacing::Poisson] {
+                // The last of two threads: the first arrivals and where they stop.
+                let due: Vec<_> = Arrivals::new(&curve, spacing, 7, (1, 2)).take(1000).collect();
+                assert!(due.is_sorted() && due.last().is_none_or(|last| *last <= lasting));
+            }
+        }
+        Err(mistakes) => {
+            assert!(!mistakes.list.is_empty());
+            for it in &mistakes.list {
+                assert!(text.get(it.at.clone()).is_some() && mistakes.place(it.at.start) >= (1, 1));
+            }
+            assert!(!mistakes.to_string().is_empty());
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Scripts: they run to their end, or give diagnostics with their places.
+
+use load::random::Prng;
+use load::script::{
+    Command, EvalError, Expr, Kind, Mode, Program, Source, Value, Variables, command_line, parse,
+    whole_answer,
+};
+
+pub fn run(data: &[u8]) {
+    let text = crate::text(data);
+    for mode in [Mode::Simple, Mode::Prepared] {
+        let source = Source { name: "fuzz.sql", text, weight: 1 };
+        match parse(&[source], mode, true, &["given"]) {
+            Ok(program) => execute(&program),
+            Err(mistakes) => {
+                assert!(!mistakes.is_empty());
+                for mistake in &mistakes {
+                    assert!(mistake.line as usize <= text.split('\n').count());
+                    assert!(!mistake.message.is_empty() && !mistake.hint.is_empty());
+                    assert!(!mistake.to_string().is_empty());
+                }
+            }
+        }
+    }
+}
+
+/// As a client would, but every failing command is passed over.
+fn execute(program: &Program) {
+    let commands = &program.scripts[0].commands;
+    let mut variables = Variables::new(program.names.len());
+    if let Some(given) = program.slot("given") {
+        variables.set_text(given, b"7");
+    }
+    let (mut rng, mut out) = (Prng::seeded(1), Vec::new());
+    let (mut at, mut sent_here) = (0, false);
+    while let Some(Command { kind, first_line, .. }) = commands.get(at) {
+        assert!(first_line.len() <= 127 || !matches!(kind, Kind::Sql(_)));
+        let from_above = !std::mem::replace(&mut sent_here, false);
+        let mut eval = |expr: &Expr, variables: &Variables| {
+            let value = expr.eval(variables, &mut rng, &mut |traced| drop(traced.to_string()));
+            value.unwrap_or_else(|error: EvalError| {
+                assert!(!error.explain(&program.names, variables).is_empty());
+                Value::Null
+            })
+        };
+        let next = match kind {
+            Kind::Set { slot, value } => {
+                let value = eval(value, &variables);
+                variables.set(*slot, value);
+                at + 1
+            }
+            Kind::Elif { end, .. } | Kind::Else { end } if from_above => *end,
+            Kind::If { test, next } | Kind::Elif { test, next, .. } if !eval(test, &variables).is_true() => {
+                sent_here = true;
+                *next
+            }
+            Kind::Sql(sql) => {
+                let (text, slots) = sql.parameterised();
+                assert!(text.len() + 5 >= slots.len());
+                out.clear();
+                for slot in slots {
+                    variables.write(slot, &mut out);
+                }
+                let kept = sql.keep.as_ref().and_then(|keep| keep.slot_of(b"a").ok().flatten());
+                if let Some(slot) = kept {
+                    variables.set_text(slot, first_line.as_bytes());
+                }
+                at + 1
+            }
+            Kind::Sleep { amount } => {
+                let _ = amount.micros(&variables);
+                at + 1
+            }
+            Kind::Shell { words } | Kind::SetShell { words, .. } => {
+                let line = command_line(words, &program.names, &variables).unwrap_or_else(|wrong| wrong);
+                let _ = whole_answer(words, &program.names, line.as_bytes());
+                at + 1
+            }
+            _ => at + 1,
+        };
+        assert!(next > at, "scripts only go forward");
+        at = next;
+    }
+    assert_eq!(at, commands.len());
+}

@@ -1,0 +1,43 @@
+//! Requests to `pgdyno serve`: answered only to those who may ask, and names stay names.
+
+#[path = "../../../crates/pgdyno/src/serve/guard.rs"]
+#[allow(dead_code)]
+mod guard;
+#[path = "../../../crates/pgdyno/src/serve/path.rs"]
+#[allow(dead_code)]
+mod path;
+
+use guard::{Asking, Guard};
+use path::{Place, encode, fields};
+use std::sync::LazyLock;
+
+static GUARD: LazyLock<Guard> = LazyLock::new(|| {
+    let address = "127.0.0.1:7400".parse().expect("an address");
+    Guard::new(address, Some("bench.test"), Some("token")).expect("randomness is there")
+});
+
+/// Six texts, parted by NUL: path, query, `Host`, `Origin`, `Cookie`, `Authorization`; an empty one is absent.
+pub fn run(data: &[u8]) {
+    let mut parts = crate::text(data).splitn(6, '\0');
+    let mut part = || parts.next().filter(|it| !it.is_empty());
+    let (path, query) = (part().unwrap_or_default(), part());
+    if let Some(Place::Page(name) | Place::Document(name) | Place::Report(name)) = Place::of(path, query) {
+        let again = Place::of(&format!("/runs/{}", encode(&name)), None);
+        assert_eq!(again, Some(Place::Page(name)), "a name comes back");
+    }
+    fields(query.unwrap_or_default()).for_each(drop);
+    let (host, origin, cookie, authorization) = (part(), part(), part(), part());
+    for changes in [false, true] {
+        let asking = Asking { changes, host, origin, cookie, authorization };
+        if GUARD.passes(asking).is_ok() {
+            let host = host.expect("none is refused").to_ascii_lowercase();
+            let names = ["127.0.0.1", "localhost", "[::1]", "bench.test"];
+            assert!(names.iter().any(|name| host == format!("{name}:7400")), "{host}");
+            assert!(!changes || origin.is_some());
+        }
+        if GUARD.knows(asking).is_ok() {
+            let session = cookie.is_some_and(|it| it.contains("pgdyno-7400="));
+            assert!(session || authorization.is_some_and(|it| it.contains("token")));
+        }
+    }
+}
