@@ -156,7 +156,8 @@ mod tests {
     fn finds_promises_without_a_test() {
         let page = "| promise | test |\n|---|---|\n| a | `a/b.rs::holds` |\n| b | `a/b.rs::breaks`, `a/c.ts::a sentence` |\n\
                     | c | `a/d.rs::holds`, `a/c.ts::another` |\n";
-        let files = [(PROMISES, page), ("a/b.rs", "fn holds() {}\nfn breaks_not() {}\n"), ("a/c.ts", "a sentence")];
+        let files =
+            [(PROMISES, page), ("a/b.rs", "fn holds() {}\nfn breaks_not() {}\n"), ("a/c.ts", "a sentence")];
         assert_eq!(
             complaints(promises, &files),
             [
