@@ -12,6 +12,7 @@ pub mod finding;
 pub mod freshness;
 mod histogram;
 mod interval;
+mod leftover;
 pub mod live;
 pub mod matrix;
 mod measured;
@@ -32,6 +33,7 @@ pub mod totals;
 
 pub use histogram::{Damaged, Gathered, Latency, Packed, Packer, Sparse, Unpacker};
 pub use interval::{Cell, Effort, Failures, Interval, Statement};
+pub use leftover::{KeptBecause, Leftover};
 pub use measured::Measured;
 pub use observation::{EventKind, LogEvent, Sample, Series, SeriesKind, Tick, Unit};
 pub use record::{ClientId, Outcome, Record, ScriptId};

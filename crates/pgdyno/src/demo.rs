@@ -14,6 +14,9 @@ use clap::Parser;
 use load::script::{self, Program};
 use model::Summary;
 use model::summary::{Hop, Server};
+use report::lang::En;
+use report::lang::live::LiveWords as _;
+use report::live::Milestone;
 use rustix::fs::OFlags;
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::tickets::{Stage, Tickets};
@@ -84,6 +87,10 @@ fn run(args: &Args, voice: &Voice) -> Result<ExitCode, Trouble> {
     let failed = |it: stack::supervisor::Failure| Trouble::new(it.to_string());
     let begun = Instant::now();
     let mut supervisor = Supervisor::start(&KeeperProgram::ourselves()).map_err(failed)?;
+    supervisor
+        .take_leftovers()
+        .into_iter()
+        .for_each(|it| errln!("{}", En.milestone(&Milestone::Leftover(it))));
     let settings = Settings::default();
     let postgres = Postgres::start(&mut supervisor, &installation, &settings).map_err(failed)?;
     errln!(

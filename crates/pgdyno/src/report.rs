@@ -80,6 +80,10 @@ fn write(args: &Args) -> Result<(), Trouble> {
         }
         return Ok(());
     };
+    if out.canonicalize().is_ok_and(|it| path.canonicalize().is_ok_and(|run| run == it)) {
+        let what = format!("{} is the run itself: a report in its place would destroy it", out.display());
+        return Err(Trouble::new(what).hint("write another name behind --out, or - for standard output"));
+    }
     private(&out, OFlags::empty())
         .and_then(|mut it| it.write_all(text.as_bytes()))
         .map_err(|it| Trouble::new(format!("could not write {}: {}", out.display(), plain(&it))))?;

@@ -72,6 +72,26 @@ fn one_file_for_a_browser() {
 }
 
 #[test]
+fn a_report_never_takes_the_place_of_its_run() {
+    let place = env::temp_dir().join(format!("pgdyno-report-over-{}", std::process::id()));
+    fs::create_dir_all(place.join("more")).expect("there is room");
+    let run = place.join("shop.dyno");
+    let before = fs::read(fixtures().join("shop.dyno")).expect("it is there");
+    fs::write(&run, &before).expect("there is room");
+    std::os::unix::fs::symlink(&run, place.join("link")).expect("there is room");
+    for out in ["shop.dyno", "more/../shop.dyno", "link"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
+        let output =
+            command.arg("report").arg(&run).arg("--out").arg(place.join(out)).output().expect("it runs");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{out}: {told}");
+        assert!(told.contains("is the run itself"), "{told}");
+        assert_eq!(fs::read(&run).expect("it is there"), before);
+    }
+    fs::remove_dir_all(&place).expect("it is ours");
+}
+
+#[test]
 fn what_cannot_be_done_is_told() {
     for (args, status, words) in [
         (&["--lang", "tlh"][..], 2, "unknown language \"tlh\""),

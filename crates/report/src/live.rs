@@ -7,7 +7,7 @@ use crate::lang::live::Heading;
 use crate::plot::Characters;
 use model::live::Second;
 use model::summary::Reason;
-use model::{Nanos, PerSecond};
+use model::{Leftover, Nanos, PerSecond};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A run at one moment, while a trial is set up or measured.
@@ -98,6 +98,8 @@ pub enum Milestone {
     },
     /// A cold cache was asked for and cannot be had.
     NotCold,
+    /// Files of a run that was killed, removed or left where they are.
+    Leftover(Leftover),
 }
 
 /// A trial that is over.

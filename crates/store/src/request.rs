@@ -21,13 +21,15 @@ pub fn ask_to_end(path: &Path) -> Result<()> {
 
 /// Whether that was asked for.
 pub fn is_asked_to_end(path: &Path) -> bool {
-    place(path).symlink_metadata().is_ok()
+    place(path).symlink_metadata().is_ok_and(|it| it.is_file() && it.len() == 0)
 }
 
 /// Takes the request away, if there is one.
 pub(crate) fn forget(path: &Path) {
-    // There is none, most of the time.
-    let _ = fs::remove_file(place(path));
+    // A file of this name that is not empty is somebody else's.
+    if is_asked_to_end(path) {
+        let _ = fs::remove_file(place(path));
+    }
 }
 
 fn place(path: &Path) -> PathBuf {
@@ -51,6 +53,10 @@ mod tests {
             forget(&one);
             assert!(!is_asked_to_end(&one));
         }
+        fs::write(folder.join("one.stop"), "notes").expect("the folder is ours");
+        forget(&one);
+        assert!(!is_asked_to_end(&one) && folder.join("one.stop").exists());
+        fs::remove_file(folder.join("one.stop")).expect("it is there");
         fs::remove_dir(&folder).expect("nothing is left in it");
         assert!(ask_to_end(&one).is_err(), "the folder has gone");
     }

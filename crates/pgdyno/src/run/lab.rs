@@ -7,6 +7,7 @@ use super::feeds::{self, Feeds};
 use super::workload::Web;
 use crate::voice::{Trouble, plain};
 use load::ledger::IDENTITY;
+use model::Leftover;
 use model::plan::{Cache, Dataset, Feed, Replication, Setup, Stack};
 use model::reach::Reach;
 use model::rows::Rows;
@@ -68,6 +69,7 @@ pub enum News<'a> {
     /// The trial before wrote nothing.
     Kept,
     Warmed(&'a Warmth),
+    Leftover(&'a Leftover),
 }
 
 /// Why a trial cannot begin.
@@ -145,6 +147,7 @@ impl Lab {
 
     /// Brings up what `setup` asks for, with its data as at the beginning.
     pub fn set_up(&mut self, setup: &Setup, tell: &mut dyn FnMut(News<'_>)) -> Result<(), Hindrance> {
+        self.supervisor.take_leftovers().iter().for_each(|it| tell(News::Leftover(it)));
         Chain::available(&setup.stack, &self.programs, &mut |it| tell(News::Chain(it)))?;
         // What stands before the database goes first: its connections would hold it.
         let last = setup.stack.nodes.last().expect("a stack has a node").clone();

@@ -37,6 +37,7 @@ pub fn told(it: &News<'_>) -> Option<Told> {
         News::Restored(it) => Told::Passing(Doing::Restored { took: it.took.into() }),
         News::Kept => Told::Passing(Doing::Kept),
         News::Warmed(Warmth::NotCold) => Told::Lasting(Milestone::NotCold),
+        News::Leftover(it) => Told::Lasting(Milestone::Leftover((*it).clone())),
         News::Warmed(_) => Told::Passing(Doing::Warmed),
     })
 }

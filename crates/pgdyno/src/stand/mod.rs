@@ -368,7 +368,7 @@ fn last_lines(mut log: &File) -> Vec<String> {
     let mut text = Vec::new();
     let _ = log.seek(SeekFrom::Start(0)).and_then(|_| log.read_to_end(&mut text));
     let text = String::from_utf8_lossy(&text);
-    let all: Vec<&str> = text.lines().collect();
+    let all: Vec<&str> = text.strip_prefix(place::MARK).unwrap_or(&text).lines().collect();
     all[all.len().saturating_sub(LOG_LINES)..].iter().map(|&it| it.to_owned()).collect()
 }
 

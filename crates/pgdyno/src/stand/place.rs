@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, remove_dir, remove_file};
-use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::{DirBuilderExt, FileExt as _, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The directory; it need not be there yet.
@@ -21,10 +21,12 @@ pub struct Place {
 
 /// Logs are named so, behind the stack's name.
 const LOG: &str = ".log";
+/// First line of a log. A file without it is somebody else's, and is never emptied or removed.
+pub const MARK: &str = "pgdyno stack log, format 1\n";
 const SOCKET: &str = ".sock";
 
 impl Place {
-    /// `$XDG_RUNTIME_DIR/pgdyno`, or `/tmp/pgdyno-<uid>` where that variable names no directory of ours. Refused if it is
+    /// `$XDG_RUNTIME_DIR/pgdyno`, or `/tmp/pgdyno-stacks-<uid>` where that variable names no directory of ours. Refused if it is
     /// there and another user could write in it.
     pub fn ours() -> Result<Place, Trouble> {
         Place::checked(under(std::env::var_os("XDG_RUNTIME_DIR")))
@@ -80,8 +82,16 @@ impl Place {
                 Err(error) => return Err(failed(&error)),
                 // Else it was removed between our opening and locking it.
                 Ok(()) if is_at(&log, &path) => {
-                    log.set_len(0).map_err(|it| failed(&it))?;
-                    let _ = remove_file(self.socket(name));
+                    let is_empty = log.metadata().is_ok_and(|it| it.is_file() && it.len() == 0);
+                    if !is_empty && !is_marked(&log) {
+                        return Err(failed(&"it is no log of a stack"));
+                    }
+                    log.set_len(0)
+                        .and_then(|()| (&log).write_all(MARK.as_bytes()))
+                        .map_err(|it| failed(&it))?;
+                    if !is_empty {
+                        let _ = remove_file(self.socket(name));
+                    }
                     return Ok(Some(log));
                 }
                 Ok(()) => {}
@@ -110,7 +120,7 @@ impl Place {
         let path = self.log(name);
         let Ok(log) = open(&path, false) else { return false };
         match flock(&log, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) if is_at(&log, &path) => {
+            Ok(()) if is_at(&log, &path) && is_marked(&log) => {
                 self.clear(name);
                 false
             }
@@ -134,14 +144,22 @@ fn under(runtime: Option<OsString>) -> PathBuf {
     let ours = |it: &PathBuf| it.is_absolute() && it.metadata().is_ok_and(|it| it.is_dir() && it.uid() == me);
     match runtime.map(PathBuf::from).filter(ours) {
         Some(it) => it.join("pgdyno"),
-        None => PathBuf::from(format!("/tmp/pgdyno-{me}")),
+        None => PathBuf::from(format!("/tmp/pgdyno-stacks-{me}")),
     }
 }
 
 fn open(path: &Path, create: bool) -> std::io::Result<File> {
     let mut how = OpenOptions::new();
     how.read(true).append(true).create(create).mode(0o600);
-    how.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)
+    // A pipe in its place would keep us waiting.
+    how.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()).open(path)
+}
+
+/// Whether it is a regular file that begins as our logs do.
+fn is_marked(file: &File) -> bool {
+    let mut first = [0; MARK.len()];
+    let read = file.read_exact_at(&mut first, 0);
+    file.metadata().is_ok_and(|it| it.is_file()) && read.is_ok() && first == MARK.as_bytes()
 }
 
 /// Whether the path still leads to this file.
@@ -167,7 +185,7 @@ mod tests {
     impl Scratch {
         fn new(name: &str) -> Scratch {
             let path = std::env::temp_dir().join(format!("pgdyno-test-place-{name}-{}", std::process::id()));
-            fs::create_dir(&path).expect("a scratch directory");
+            DirBuilder::new().mode(0o700).create(&path).expect("a scratch directory");
             Scratch(path)
         }
     }
@@ -203,7 +221,7 @@ mod tests {
     fn runtime_directories() {
         let me = geteuid().as_raw();
         let scratch = Scratch::new("runtime");
-        let elsewhere = PathBuf::from(format!("/tmp/pgdyno-{me}"));
+        let elsewhere = PathBuf::from(format!("/tmp/pgdyno-stacks-{me}"));
         let check = |runtime: Option<&Path>, expected: &Path| {
             assert_eq!(under(runtime.map(|it| it.as_os_str().to_owned())), expected, "{runtime:?}");
         };
@@ -212,6 +230,24 @@ mod tests {
         check(Some(Path::new("here")), &elsewhere);
         check(Some(Path::new("/nowhere")), &elsewhere);
         check(Some(&scratch.0), &scratch.0.join("pgdyno"));
+    }
+
+    #[test]
+    fn other_peoples_logs_are_left_alone() {
+        let scratch = Scratch::new("foreign");
+        let place = Place::checked(scratch.0.clone()).expect("others may not use it");
+        for text in ["mine\n", &MARK[1..], "pgdyno stack log, format 2\n"] {
+            fs::write(place.log("mine"), text).expect("a file");
+            fs::write(place.socket("mine"), "mine too").expect("a file");
+            assert_eq!(place.names(), [""; 0]);
+            let refused = place.claim("mine").expect_err("it is not ours");
+            assert!(refused.what.ends_with("it is no log of a stack"), "{}", refused.what);
+            assert_eq!(fs::read_to_string(place.log("mine")).expect("it is there"), text);
+            assert!(place.socket("mine").exists());
+        }
+        fs::write(place.log("mine"), format!("{MARK}of a killed one\n")).expect("a file");
+        assert_eq!(place.names(), [""; 0]);
+        assert!(!place.log("mine").exists() && !place.socket("mine").exists());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What did we load here before?
 //!
-//! One row in `pgdyno.dataset` tells what was made and by which object ids, so that what somebody else has put in their
-//! place is never taken for ours. A copy of the database keeps both.
+//! One row in `pgdyno.dataset` tells what was made and by which object ids and names, so that what somebody else has put in
+//! their place is never taken for ours. A copy of the database keeps both. A dump that is restored elsewhere keeps the row
+//! and not the object ids, which there are other tables': only where both agree a table is dropped.
 
 use super::Sheet;
 use crate::ask::{Connection, Error};
@@ -19,8 +20,10 @@ pub(super) struct Mark {
     pub complete: bool,
     pub rows: u64,
     pub bytes: u64,
-    /// Object ids of our tables that are still there, by name.
-    pub tables: Vec<(u32, String)>,
+    /// Our tables that are still there, by object id and name: those may be dropped.
+    pub tables: Vec<String>,
+    /// How many of the object ids are still there, whatever their names: marks of earlier versions have no names.
+    pub there: usize,
     /// How many there were.
     pub made: usize,
     /// Schemas that we made and that are still there.
@@ -50,17 +53,18 @@ impl Mark {
             rows: number(2),
             bytes: number(3),
             tables: Vec::new(),
+            there: 0,
             made: number(4) as usize,
             schemas: Vec::new(),
         };
         let there = connection.query(
-            "select c.oid, c.oid::regclass from pgdyno.dataset d join pg_class c on c.oid = any(d.tables) order by 1",
+            "select c.oid::regclass, to_jsonb(d) -> 'names' ? format('%I.%I', n.nspname, c.relname) \
+             from pgdyno.dataset d join pg_class c on c.oid = any(d.tables) \
+             join pg_namespace n on n.oid = c.relnamespace order by c.oid",
         )?;
-        mark.tables = there
-            .rows
-            .into_iter()
-            .filter_map(|row| Some((row[0].as_deref()?.parse().ok()?, row[1].clone()?)))
-            .collect();
+        mark.there = there.rows.len();
+        let named = there.rows.into_iter().filter(|row| row[1].as_deref() == Some("t"));
+        mark.tables = named.filter_map(|row| row[0].clone()).collect();
         let there = connection.query(
             "select quote_ident(n.nspname) from pgdyno.dataset d join pg_namespace n on n.nspname = any(d.schemas)",
         )?;
@@ -70,7 +74,7 @@ impl Mark {
 
     /// All of it is there.
     pub fn holds(&self, wanted: &str) -> bool {
-        self.complete && self.content == wanted && self.tables.len() == self.made
+        self.complete && self.content == wanted && self.there == self.made
     }
 
     /// Drops our tables and the schemas that we made for them, unless something else lives there by now.
@@ -83,8 +87,7 @@ impl Mark {
 
     fn drop_each(&self, connection: &mut Connection) -> Result<(), Error> {
         if !self.tables.is_empty() {
-            let names: Vec<&str> = self.tables.iter().map(|(_, name)| name.as_str()).collect();
-            connection.query(&format!("drop table {}", names.join(", ")))?;
+            connection.query(&format!("drop table {}", self.tables.join(", ")))?;
         }
         for schema in &self.schemas {
             let empty = format!(
@@ -113,17 +116,21 @@ pub(super) fn begin(
     connection.query(
         "create table if not exists pgdyno.dataset(one boolean primary key default true check (one), \
          content text not null, complete boolean not null default false, rows bigint, bytes bigint, \
-         tables oid[] not null, schemas text[] not null, loaded timestamptz not null default now())",
+         tables oid[] not null, schemas text[] not null, loaded timestamptz not null default now(), names text[])",
     )?;
+    // One that an earlier version made has no names.
+    connection.query("alter table pgdyno.dataset add column if not exists names text[]")?;
     let tables: Vec<String> =
         sheets.iter().map(|it| format!("{}::regclass::oid", literal(&it.identifier()))).collect();
     let schemas: Vec<String> = schemas.iter().map(|it| literal(it)).collect();
     connection
         .query(&format!(
-            "insert into pgdyno.dataset(content, tables, schemas) values ({}, array[{}]::oid[], array[{}]::text[])",
+            "insert into pgdyno.dataset(content, tables, schemas, names) \
+             select {}, made, array[{}]::text[], (select array_agg(format('%I.%I', nspname, relname)) from pg_class c \
+             join pg_namespace n on n.oid = relnamespace where c.oid = any(made)) from (select array[{}]::oid[]) as it(made)",
             literal(wanted),
-            tables.join(", "),
-            schemas.join(", ")
+            schemas.join(", "),
+            tables.join(", ")
         ))
         .map(drop)
 }

@@ -52,12 +52,13 @@ impl Writer {
         written
     }
 
-    /// Drops the table, where there is a primary.
+    /// Drops the table and its schema, unless something else is in it, where there is a primary.
     pub fn clear(self) {
         if let Some((_, mut session)) = self.primary() {
             let _ = session.patience(Some(PATIENCE));
             // What cannot be dropped goes with its database, or is used again.
-            let _ = session.query(&format!("drop schema if exists {SCHEMA} cascade"));
+            let _ = session.query(&format!("drop table if exists {TABLE}"));
+            let _ = session.query(&format!("drop schema if exists {SCHEMA}"));
         }
     }
 

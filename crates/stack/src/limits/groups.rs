@@ -9,11 +9,11 @@ use super::writes::writes;
 use super::{Group, Limit, NotApplied, Version, Why};
 use crate::host::{Cgroups, Controller};
 use model::plan::Limits;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::collections::HashMap;
 use std::fs::{DirBuilder, OpenOptions, read_to_string};
 use std::io::{self, ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Groups begin so; the number of their keeper follows.
@@ -50,11 +50,8 @@ struct Node {
 }
 
 impl Groups {
-    /// For nodes whose files are below `directory`. Removes what dead keepers have left.
+    /// For nodes whose files are below `directory`.
     pub fn new(cgroups: Cgroups, directory: &Path, note: Option<PathBuf>) -> Groups {
-        for controller in cgroups.v1.iter().chain(&cgroups.v2) {
-            remove_stale(&controller.directory);
-        }
         Groups {
             version: version(&cgroups),
             cgroups,
@@ -233,13 +230,18 @@ impl Groups {
         }
     }
 
-    /// Removes all groups; their processes must have ended, and been waited for.
-    pub fn remove(&mut self, patience: Duration) {
+    /// Removes all groups; their processes must have ended, and been waited for. False if some are still there.
+    pub fn remove(&mut self, patience: Duration) -> bool {
         let until = Instant::now() + patience;
+        let mut all_gone = true;
         for path in self.made.drain(..).rev() {
             // A process that is gone for its parent may still count for its group, for a moment.
             while let Err(error) = std::fs::remove_dir(&path) {
-                if error.kind() == ErrorKind::NotFound || Instant::now() > until {
+                if error.kind() == ErrorKind::NotFound {
+                    break;
+                }
+                if Instant::now() > until {
+                    all_gone = false;
                     break;
                 }
                 std::thread::sleep(Duration::from_millis(1));
@@ -248,6 +250,7 @@ impl Groups {
         for (path, controller) in self.handed.drain(..).rev() {
             let _ = write(&path, &format!("-{controller}"));
         }
+        all_gone
     }
 }
 
@@ -257,17 +260,20 @@ fn version(of: &Cgroups) -> Version {
     if of.v1.iter().any(limiting) || of.v2.is_empty() { Version::V1 } else { Version::V2 }
 }
 
-/// Removes the groups that a dead keeper has noted, and ends what still runs in them; false if some are still there.
+/// Removes the groups that a killed keeper noted, and ends what still runs in them; false if some are still there.
 ///
-/// Only the keeper of this number made them and put processes in: whatever is in them is ours.
-pub(crate) fn clear_noted(note: &Path) -> bool {
+/// Only groups below `pgdyno-<keeper>` are touched, which nobody but that keeper made and put processes in.
+pub(crate) fn clear_noted(note: &Path, keeper: u32) -> bool {
     let text = read_to_string(note).unwrap_or_default();
     let until = Instant::now() + Duration::from_secs(2);
     let mut all_gone = true;
     for path in text.lines().map(Path::new).collect::<Vec<_>>().into_iter().rev() {
-        // Its number may be another keeper's by now, and so the name.
-        if !path.components().any(|it| keeper_of(it.as_os_str().to_str()).is_some_and(is_dead)) {
-            all_gone &= !path.exists();
+        if !path.exists() {
+            continue;
+        }
+        // The number may be another keeper's by now, and so the name.
+        if !is_group_of(keeper, path) || !is_dead(keeper) {
+            all_gone = false;
             continue;
         }
         // The generator is pgdyno itself, and may have outlived its keeper.
@@ -280,34 +286,36 @@ pub(crate) fn clear_noted(note: &Path) -> bool {
                 all_gone = false;
                 break;
             }
-            let processes = read_to_string(path.join("cgroup.procs")).unwrap_or_default();
-            for pid in processes.lines().filter_map(|it| Pid::from_raw(it.parse().ok()?)) {
-                let _ = kill_process(pid, Signal::KILL);
-            }
+            end_processes(path);
             std::thread::sleep(Duration::from_millis(1));
         }
     }
     all_gone
 }
 
-/// Removes empty groups of dead keepers below a directory.
-fn remove_stale(directory: &Path) {
-    for ours in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-        if !keeper_of(ours.file_name().to_str()).is_some_and(is_dead) {
-            continue;
-        }
-        for node in std::fs::read_dir(ours.path()).into_iter().flatten().flatten() {
-            if node.file_type().is_ok_and(|it| it.is_dir()) {
-                let _ = std::fs::remove_dir(node.path());
-            }
-        }
-        let _ = std::fs::remove_dir(ours.path());
-    }
+/// Whether a path is the group of a keeper, or of one of its nodes, in a control group file system.
+fn is_group_of(keeper: u32, path: &Path) -> bool {
+    let names: Vec<Component<'_>> = path.components().collect();
+    let plain = names.iter().skip(1).all(|it| matches!(it, Component::Normal(_)));
+    let ours = format!("{PREFIX}{keeper}");
+    let named = names.iter().rev().take(2).any(|it| it.as_os_str() == ours.as_str());
+    // Source: statfs(2), CGROUP_SUPER_MAGIC and CGROUP2_SUPER_MAGIC.
+    let groups =
+        || rustix::fs::statfs(path).is_ok_and(|it| matches!(it.f_type as u32, 0x0027_e0eb | 0x6367_7270));
+    path.is_absolute() && plain && named && groups()
 }
 
-/// The number of the keeper in the name of its group.
-fn keeper_of(name: Option<&str>) -> Option<u32> {
-    name?.strip_prefix(PREFIX)?.parse().ok()
+/// Kills the processes of a group, and none that has the number of one that ended.
+fn end_processes(group: &Path) {
+    let processes = || read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    for line in processes().lines() {
+        let Some(pid) = line.parse().ok().and_then(Pid::from_raw) else { continue };
+        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
+        // Asked after it was opened: the number's owner is whom the handle is of, or has ended.
+        if processes().lines().any(|it| it == line) {
+            let _ = pidfd_send_signal(&handle, Signal::KILL);
+        }
+    }
 }
 
 /// A keeper that was given our own number since is dead too.
@@ -435,12 +443,32 @@ mod tests {
     }
 
     #[test]
-    fn keepers() {
-        let check = |name: &str, expected| assert_eq!(keeper_of(Some(name)), expected, "{name}");
-        check("pgdyno-17", Some(17));
-        check("pgdyno-", None);
-        check("pgdyno-17x", None);
-        check("user.slice", None);
+    fn groups_of_a_keeper() {
+        let mount = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup/memory", "/sys/fs/cgroup"].into_iter();
+        let is_group = |it: &&str| {
+            rustix::fs::statfs(*it).is_ok_and(|it| matches!(it.f_type as u32, 0x0027_e0eb | 0x6367_7270))
+        };
+        // None of these is there, but for the mount itself: what is no group is not one of a keeper.
+        let real = mount.into_iter().find(is_group);
+        for path in ["pgdyno-17", "/tmp/pgdyno-17", "/pgdyno-17/../etc", "/sys/fs/cgroup/user.slice", "/"] {
+            assert!(!is_group_of(17, Path::new(path)), "{path}");
+        }
+        if let Some(real) = real {
+            assert!(!is_group_of(17, Path::new(real)), "{real}");
+        }
         assert!(!is_dead(1) && is_dead(std::process::id()));
+    }
+
+    #[test]
+    fn a_note_that_names_other_directories_removes_none() {
+        let tree = Tree::new("note", &["pgdyno-4194305/node/keep", "other/keep"]);
+        let empty = tree.0.join("pgdyno-4194305/empty");
+        std::fs::create_dir(&empty).unwrap();
+        let note = tree.0.join("note");
+        std::fs::write(&note, format!("{}\n/nowhere/pgdyno-4194305\n", empty.display())).unwrap();
+        assert!(!clear_noted(&note, 4_194_305), "it is there, and is no control group");
+        assert!(empty.exists());
+        std::fs::write(&note, "/nowhere/pgdyno-4194305\n").unwrap();
+        assert!(clear_noted(&note, 4_194_305));
     }
 }

@@ -8,14 +8,14 @@
 
 use super::apart::{self, Away, Space};
 use super::disk::Disks;
-use super::launch::{Launch, Sig, User};
+use super::launch::{Launch, Sig};
 use super::network::{self, Hub, Port};
 use super::protocol::{End, NodeId, Order, Word};
-use crate::limits::groups::{self, Groups};
+use super::run_directory::RunDirectory;
+use crate::limits::groups::Groups;
 use crate::limits::{Group, Limit, NotApplied, Why, processors};
 use model::plan::Limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 use rustix::process::{
@@ -23,21 +23,16 @@ use rustix::process::{
     waitpgid,
 };
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Run directories begin so.
-const PREFIX: &str = "pgdyno-";
-/// In a run directory: the control groups that were made.
-const GROUPS: &str = "groups";
 
 /// The program `pgdyno keeper`: standard input is the socket to the supervisor. Never of use to a person.
 pub fn main() -> std::process::ExitCode {
@@ -68,7 +63,7 @@ struct Keeper {
     socket: UnixStream,
     /// In the order of their launch; those that ended are gone.
     nodes: Vec<Node>,
-    run: Option<Run>,
+    run: Option<RunDirectory>,
     groups: Option<Groups>,
     generator: Option<Generator>,
     /// What connects nodes with networks of their own.
@@ -105,14 +100,6 @@ struct World {
     program: (OwnedFd, Pid),
 }
 
-/// The run directory. The lock tells other keepers that it is in use.
-struct Run {
-    directory: PathBuf,
-    /// Whose nodes' files are.
-    owner: Option<User>,
-    _lock: File,
-}
-
 impl Keeper {
     /// Carries out orders until the supervisor is gone.
     fn obey(&mut self) {
@@ -143,18 +130,17 @@ impl Keeper {
     fn carry_out(&mut self, order: Order) -> Result<Word, String> {
         match order {
             Order::Open { base, owner, cgroups } => {
-                let run =
-                    Run::create(&base, owner.as_ref()).map_err(|it| format!("{}: {it}", base.display()))?;
-                let directory = run.directory.clone();
-                self.groups = Some(Groups::new(cgroups, &directory, Some(directory.join(GROUPS))));
+                let made = RunDirectory::create(&base, owner.as_ref());
+                let (run, leftovers) = made.map_err(|it| format!("{}: {it}", base.display()))?;
+                let directory = run.path.clone();
+                self.groups = Some(Groups::new(cgroups, &directory, Some(run.groups())));
                 self.run = Some(run);
-                Ok(Word::Opened(directory))
+                Ok(Word::Opened { directory, leftovers })
             }
             Order::Launch(id, launch) => {
                 let run = self.run.as_ref().ok_or("no run directory")?;
                 let groups = self.groups.as_mut().expect("made with the run directory");
-                let (node, group, not_applied) =
-                    Node::start(id, launch, &run.directory, groups, &mut self.hub)?;
+                let (node, group, not_applied) = Node::start(id, launch, &run.path, groups, &mut self.hub)?;
                 let pid = number(node.pid);
                 let program = node.world.as_ref().map(|it| number(it.program.1));
                 self.nodes.push(node);
@@ -184,7 +170,7 @@ impl Keeper {
             }
             Order::Disk(node) => {
                 let run = self.run.as_ref().ok_or("no run directory")?;
-                self.disks.of(&run.directory, &node, run.owner.as_ref()).map(Word::Disk)
+                self.disks.of(&run.path, &node, run.owner.as_ref()).map(Word::Disk)
             }
             Order::Fill(node, full) => self.disks.fill(&node, full).map(|()| Word::Done),
             Order::Stop(id) => {
@@ -313,12 +299,11 @@ impl Keeper {
                 _ => std::thread::sleep(Duration::from_millis(1)),
             }
         }
-        if let Some(mut groups) = self.groups.take() {
-            groups.remove(Duration::from_secs(10));
-        }
+        let removed = self.groups.take().is_none_or(|mut it| it.remove(Duration::from_secs(10)));
         self.disks.remove();
-        if let Some(run) = self.run.take() {
-            let _ = std::fs::remove_dir_all(&run.directory);
+        // Control groups that are left are noted in the directory, for the next keeper.
+        if let Some(run) = self.run.take().filter(|_| removed) {
+            run.remove();
         }
     }
 }
@@ -518,59 +503,6 @@ fn elsewhere(pid: Pid, wanted: &[u32], known: &[NotApplied]) -> Option<NotApplie
         (0..CpuSet::MAX_CPU).filter(|&it| found.is_set(it)).map(|it| it.to_string()).collect();
     let why = || Why::NoSuchProcessors(format!("it may run on {} only", numbers.join(", ")));
     (found != wanted).then(|| NotApplied { limit: Limit::Cpus, why: why() })
-}
-
-impl Run {
-    /// Makes `base/pgdyno-…` with `log`, which is ours, and `home`, which is the `owner`'s.
-    fn create(base: &Path, owner: Option<&User>) -> io::Result<Run> {
-        sweep(base);
-        let directory = fresh(base, if owner.is_some() { 0o711 } else { 0o700 })?;
-        let lock =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(directory.join("lock"))?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
-        let run = Run { directory, owner: owner.cloned(), _lock: lock };
-        for name in ["log", "home"] {
-            DirBuilder::new().mode(0o700).create(run.directory.join(name))?;
-        }
-        if let Some(owner) = owner {
-            std::os::unix::fs::chown(run.directory.join("home"), Some(owner.uid), Some(owner.gid))?;
-        }
-        Ok(run)
-    }
-}
-
-/// A new directory in `base`, with exactly this mode.
-fn fresh(base: &Path, mode: u32) -> io::Result<PathBuf> {
-    let mut number = std::process::id();
-    loop {
-        let directory = base.join(format!("{PREFIX}{number}"));
-        match DirBuilder::new().mode(0o700).create(&directory) {
-            Ok(()) => {
-                std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(mode))?;
-                return Ok(directory);
-            }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => number = number.wrapping_add(1_000_003),
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Removes run directories of keepers that were killed: ours by owner, and no longer locked.
-fn sweep(base: &Path) {
-    let me = rustix::process::geteuid().as_raw();
-    for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
-        let named = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        let ours = entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == me);
-        if !named || !ours {
-            continue;
-        }
-        // Without a lock it is just being made.
-        let Ok(lock) = File::open(entry.path().join("lock")) else { continue };
-        let dead = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-        if dead && groups::clear_noted(&entry.path().join(GROUPS)) {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
 }
 
 /// What is there to read now: `None` if nothing is.

@@ -2,16 +2,19 @@
 
 mod apart;
 mod disk;
+mod in_use;
 pub mod keeper;
 mod launch;
 mod network;
 mod protocol;
+mod run_directory;
 
 pub use launch::{Launch, Sig, Step, User};
 pub use protocol::{End, NodeId};
 
 use crate::host::Cgroups;
 use crate::limits::{Group, NotApplied};
+use model::Leftover;
 use model::plan::Limits;
 use protocol::{Order, Word};
 use std::collections::HashMap;
@@ -36,6 +39,7 @@ pub struct Supervisor {
     /// Bytes of words not yet complete.
     pending: Vec<u8>,
     directory: PathBuf,
+    leftovers: Vec<Leftover>,
     user: Option<User>,
     names: Vec<String>,
     started: HashMap<NodeId, Started>,
@@ -119,6 +123,7 @@ impl Supervisor {
             socket: ours,
             pending: Vec::new(),
             directory: PathBuf::new(),
+            leftovers: Vec::new(),
             user: user.clone(),
             names: Vec::new(),
             started: HashMap::new(),
@@ -127,7 +132,9 @@ impl Supervisor {
             network: None,
         };
         match supervisor.order(&Order::Open { base, owner: user, cgroups }) {
-            Ok(Word::Opened(directory)) => supervisor.directory = directory,
+            Ok(Word::Opened { directory, leftovers }) => {
+                (supervisor.directory, supervisor.leftovers) = (directory, leftovers);
+            }
             Ok(word) => return Err(failure(format!("it answered {word:?}"))),
             Err(why) => return Err(failure(why)),
         }
@@ -147,6 +154,11 @@ impl Supervisor {
     /// The run directory itself, in which only we write.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Run directories of killed keepers that were found at our start; they are told once.
+    pub fn take_leftovers(&mut self) -> Vec<Leftover> {
+        std::mem::take(&mut self.leftovers)
     }
 
     /// The process number of the keeper.

@@ -6,6 +6,7 @@
 use super::launch::{Launch, Sig, User};
 use crate::host::Cgroups;
 use crate::limits::{Group, NotApplied};
+use model::Leftover;
 use model::plan::Limits;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -42,7 +43,11 @@ pub(super) enum Order {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Word {
-    Opened(PathBuf),
+    /// The run directory, and what became of those that killed keepers left.
+    Opened {
+        directory: PathBuf,
+        leftovers: Vec<Leftover>,
+    },
     Launched {
         pid: u32,
         /// Of a node that is apart: its program, which the first process waits for.

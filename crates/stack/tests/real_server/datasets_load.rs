@@ -228,6 +228,24 @@ fn what_others_made_stays() {
 }
 
 #[test]
+fn a_mark_from_a_dump_of_another_server_drops_nothing() {
+    let (mut connection, name) = fresh_database();
+    load_into(&name, &of(Content::Profiles { users: 5, per_user: 16 }), 1);
+    // As after a dump and a restore: the object ids of the mark are those of other tables here.
+    connection.query("create table precious as select 7 as a; create table more as select 8 as a").unwrap();
+    let ids = "array['precious'::regclass::oid, 'more'::regclass::oid]";
+    connection.query(&format!("update pgdyno.dataset set tables = {ids}")).unwrap();
+    load_into(&name, &of(Content::Tickets { rows: 10 }), 1);
+    assert_eq!(value(&mut connection, "select p.a + m.a from precious p, more m"), "15");
+    // A mark of an earlier version knows no names: what it tells of is used and not dropped.
+    connection.query("alter table pgdyno.dataset drop column names").unwrap();
+    assert!(load_into(&name, &of(Content::Tickets { rows: 10 }), 1).reused);
+    let refused = load(&of(Content::Tickets { rows: 11 }), &loader(in_database(&name), 1), &mut |_| {});
+    assert!(matches!(refused, Err(Error::Foreign { .. })), "{refused:?}");
+    assert_eq!(value(&mut connection, "select count(*) from book.tickets"), "10");
+}
+
+#[test]
 fn stopped_loads_leave_nothing() {
     for workers in [1, 2] {
         let (mut connection, name) = fresh_database();

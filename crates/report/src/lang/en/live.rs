@@ -6,7 +6,7 @@ use crate::lang::live::{Heading, LiveWords};
 use crate::live::{Doing, End, Finished, Milestone, decimals};
 use model::live::{Pool, Second, Used};
 use model::plan::Scale;
-use model::{Nanos, PerSecond};
+use model::{KeptBecause, Leftover, Nanos, PerSecond};
 
 impl LiveWords for En {
     fn run_begins(&self, trials: usize, cells: usize, seed: u64, lasting: Nanos) -> String {
@@ -68,6 +68,7 @@ impl LiveWords for En {
             Milestone::NotCold => {
                 "the caches stay warm: neither the server nor its files are ours".to_owned()
             }
+            Milestone::Leftover(it) => leftover(it),
         }
     }
 
@@ -158,4 +159,20 @@ impl LiveWords for En {
 /// Whole seconds that have passed.
 fn span(it: Nanos) -> String {
     NUMBERS.span(Nanos::from_secs(it.0 / 1_000_000_000))
+}
+
+fn leftover(it: &Leftover) -> String {
+    let directory = it.directory.display();
+    let Some(because) = &it.kept else {
+        return format!("removed {directory}, left by a run that was killed");
+    };
+    let why = match because {
+        KeptBecause::Used { pid, program } => format!("process {pid} ({program}) uses it"),
+        KeptBecause::Hidden { pid, program } => {
+            format!("process {pid} ({program}) may use it and cannot be inspected")
+        }
+        KeptBecause::Place(it) => format!("{} is mounted or listened on", it.display()),
+        KeptBecause::System(it) => it.clone(),
+    };
+    format!("{directory}, left by a run that was killed, is not removed: {why}")
 }

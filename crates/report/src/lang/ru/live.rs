@@ -6,7 +6,7 @@ use crate::lang::live::{Heading, LiveWords};
 use crate::live::{Doing, End, Finished, Milestone, decimals};
 use model::live::{Pool, Second, Used};
 use model::plan::Scale;
-use model::{Nanos, PerSecond};
+use model::{KeptBecause, Leftover, Nanos, PerSecond};
 
 impl LiveWords for Ru {
     fn run_begins(&self, trials: usize, cells: usize, seed: u64, lasting: Nanos) -> String {
@@ -76,6 +76,7 @@ impl LiveWords for Ru {
             Milestone::NotCold => {
                 "кэши остаются прогретыми: ни сервер, ни его файлы нам не принадлежат".to_owned()
             }
+            Milestone::Leftover(it) => leftover(it),
         }
     }
 
@@ -181,4 +182,20 @@ fn seconds(it: Nanos) -> String {
 /// Whole seconds that have passed.
 fn span(it: Nanos) -> String {
     RU.span(Nanos::from_secs(it.0 / 1_000_000_000))
+}
+
+fn leftover(it: &Leftover) -> String {
+    let directory = it.directory.display();
+    let Some(because) = &it.kept else {
+        return format!("каталог {directory} удалён: он остался от прерванного запуска");
+    };
+    let why = match because {
+        KeptBecause::Used { pid, program } => format!("его использует процесс {pid} ({program})"),
+        KeptBecause::Hidden { pid, program } => {
+            format!("его может использовать процесс {pid} ({program}), а проверить это нельзя")
+        }
+        KeptBecause::Place(it) => format!("{} — точка монтирования или открытый сокет", it.display()),
+        KeptBecause::System(it) => it.clone(),
+    };
+    format!("каталог {directory} остался от прерванного запуска и не удалён: {why}")
 }

@@ -6,7 +6,6 @@ use crate::lang::live::Heading;
 use crate::lang::page::{Answer, Goals, Held, Opened, Question, Room, Seat, Standing, Term, Trials, Word};
 use crate::lang::serve::Shown;
 use crate::live::{Doing, End, Figures, Finished, Milestone};
-use model::EventKind;
 use model::account::RunState;
 use model::chart::{ChartKind, ChartUnit, TrackKind};
 use model::comparison::{
@@ -19,6 +18,7 @@ use model::plan::{
     Cache, Choice, Content, Dataset, Limits, Load, LoadModel as Model, Manager, Patroni, Promoter, Scale,
     Stage, Sync, Think,
 };
+use model::{EventKind, KeptBecause, Leftover};
 
 type Told = Vec<(String, String)>;
 
@@ -403,13 +403,16 @@ fn live(lang: &dyn Lang) -> Told {
     for it in doing {
         tell("doing", lang.doing(&it));
     }
+    let used = KeptBecause::Used { pid: 12_345, program: "№".into() };
     let milestones = vec![
         Milestone::Ready { node: "№".into(), took },
         Milestone::There { rows: 12_345 },
         Milestone::Loaded { rows: 12_345, took, rate: PerSecond(12_345.6) },
         Milestone::NotCold,
+        Milestone::Leftover(Leftover { directory: "/№".into(), kept: None }),
+        Milestone::Leftover(Leftover { directory: "/№".into(), kept: Some(used) }),
     ];
-    covers!(milestones, Milestone: Ready, There, Loaded, NotCold);
+    covers!(milestones, Milestone: Ready, There, Loaded, NotCold, Leftover);
     for it in milestones {
         tell("milestone", lang.milestone(&it));
     }

@@ -1,0 +1,283 @@
+//! Tells whether a directory is in use: by a process, a mount, or a listening socket.
+//!
+//! Processes are compared by the identity of their files, not only by paths, so that one in a container that sees the
+//! directory under another name is found too. See `proc(5)`.
+
+use model::KeptBecause;
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::io::Errno;
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{read, read_dir, read_link};
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Device (major, minor) and inode of a file.
+type Identity = (u32, u32, u64);
+
+/// Process id of the first process of a namespace.
+const INIT: u32 = 1;
+
+/// The files of a directory, itself among them.
+struct Tree<'a> {
+    path: &'a Path,
+    files: HashSet<Identity>,
+    /// Users whose processes may use it: ourselves and the files' owners.
+    users: HashSet<u32>,
+}
+
+/// Who or what uses `directory`, an absolute path without symbolic links; `None` if nothing does.
+///
+/// Processes of other users than ourselves and the owners of its files count if they can be inspected. An error is a
+/// part of the directory that cannot be read.
+pub(super) fn in_use(directory: &Path) -> io::Result<Option<KeptBecause>> {
+    if let Some(mount) = mounts().into_iter().find(|it| it.starts_with(directory)) {
+        return Ok(Some(KeptBecause::Place(mount)));
+    }
+    let tree = Tree::of(directory)?;
+    let (mut networks, mut hidden) = (HashSet::new(), None);
+    for entry in read_dir("/proc")?.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse::<u32>().ok()) else { continue };
+        if pid == std::process::id() {
+            continue;
+        }
+        let process = entry.path();
+        let program = || {
+            let name = read(process.join("comm")).unwrap_or_default();
+            String::from_utf8_lossy(&name).chars().filter(|it| !it.is_control()).collect()
+        };
+        match tree.is_used_by(&process) {
+            Ok(true) => return Ok(Some(KeptBecause::Used { pid, program: program() })),
+            Ok(false) => {}
+            Err(Errno::NOENT | Errno::SRCH) => continue,
+            // A container's init may have more privileges than we. It begins others and opens no files of a run.
+            Err(_) if pid != INIT && user_of(&process).is_none_or(|it| tree.users.contains(&it)) => {
+                hidden.get_or_insert_with(|| KeptBecause::Hidden { pid, program: program() });
+            }
+            Err(_) => {}
+        }
+        if read_link(process.join("ns/net")).is_ok_and(|it| networks.insert(it))
+            && let Some(socket) = sockets(&process).into_iter().find(|it| it.starts_with(directory))
+        {
+            return Ok(Some(KeptBecause::Place(socket)));
+        }
+    }
+    Ok(hidden)
+}
+
+impl Tree<'_> {
+    fn of(path: &Path) -> io::Result<Tree<'_>> {
+        let mut tree = Tree { path, files: HashSet::new(), users: HashSet::new() };
+        tree.users.insert(rustix::process::geteuid().as_raw());
+        let mut waiting = vec![path.to_owned()];
+        while let Some(it) = waiting.pop() {
+            let about = it.symlink_metadata()?;
+            let device = about.dev();
+            tree.files.insert((rustix::fs::major(device), rustix::fs::minor(device), about.ino()));
+            tree.users.insert(about.uid());
+            if about.is_dir() {
+                for entry in read_dir(&it)? {
+                    waiting.push(entry?.path());
+                }
+            }
+        }
+        Ok(tree)
+    }
+
+    /// Whether a process, `/proc/<pid>`, has to do with the files. An error means that it has gone or hides that.
+    fn is_used_by(&self, process: &Path) -> Result<bool, Errno> {
+        for name in ["cwd", "root", "exe"] {
+            match self.holds(&process.join(name)) {
+                // Kernel threads and processes that have ended have none.
+                Err(Errno::NOENT) => {}
+                Ok(false) => {}
+                other => return other,
+            }
+        }
+        for entry in read_dir(process.join("fd")).map_err(errno)? {
+            match self.holds(&entry.map_err(errno)?.path()) {
+                // It was closed meanwhile.
+                Err(Errno::NOENT) | Ok(false) => {}
+                other => return other,
+            }
+        }
+        let maps = read(process.join("maps")).map_err(errno)?;
+        Ok(maps.split(|it| *it == b'\n').any(|it| self.maps(&String::from_utf8_lossy(it))))
+    }
+
+    /// Whether a link of `/proc` leads into the tree. Never asks a file server that does not answer.
+    fn holds(&self, link: &Path) -> Result<bool, Errno> {
+        if read_link(link).map_err(errno)?.starts_with(self.path) {
+            return Ok(true);
+        }
+        let flags = AtFlags::STATX_DONT_SYNC;
+        Ok(match statx(CWD, link, flags, StatxFlags::INO) {
+            Ok(it) => self.files.contains(&(it.stx_dev_major, it.stx_dev_minor, it.stx_ino)),
+            Err(Errno::ACCESS | Errno::PERM) => return Err(Errno::ACCESS),
+            // Not a file that could be one of these.
+            Err(_) => false,
+        })
+    }
+
+    /// The same of a line of `/proc/<pid>/maps`: range, permissions, offset, device, inode, path.
+    fn maps(&self, line: &str) -> bool {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [_, _, _, device, inode, ..] = fields[..] else { return false };
+        let number = |it: &str| u32::from_str_radix(it, 16).ok();
+        let identity = || {
+            let (major, minor) = device.split_once(':')?;
+            Some((number(major)?, number(minor)?, inode.parse::<u64>().ok()?))
+        };
+        let path = line.find('/').map(|at| Path::new(&line[at..]));
+        identity().is_some_and(|it| self.files.contains(&it))
+            || path.is_some_and(|it| it.starts_with(self.path))
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn errno(error: io::Error) -> Errno {
+    Errno::from_io_error(&error).unwrap_or(if error.kind() == ErrorKind::NotFound {
+        Errno::NOENT
+    } else {
+        Errno::IO
+    })
+}
+
+/// The effective user of a process, which everybody may know; `None` if it has gone or does not say.
+fn user_of(process: &Path) -> Option<u32> {
+    let status = String::from_utf8_lossy(&read(process.join("status")).ok()?).into_owned();
+    let line = status.lines().find_map(|it| it.strip_prefix("Uid:"))?;
+    line.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// Mount points of our namespace, with the escapes of `proc_pid_mountinfo(5)` undone.
+fn mounts() -> Vec<PathBuf> {
+    let text = read("/proc/self/mountinfo").unwrap_or_default();
+    let lines = text.split(|it| *it == b'\n');
+    lines.filter_map(|it| it.split(|it| *it == b' ').nth(4)).map(unescaped).collect()
+}
+
+fn unescaped(text: &[u8]) -> PathBuf {
+    let (mut out, mut rest) = (Vec::new(), text);
+    while let Some((&first, tail)) = rest.split_first() {
+        let code = tail.get(..3).filter(|_| first == b'\\').and_then(|it| std::str::from_utf8(it).ok());
+        match code.and_then(|it| u8::from_str_radix(it, 8).ok()) {
+            Some(it) => {
+                out.push(it);
+                rest = &tail[3..];
+            }
+            None => {
+                out.push(first);
+                rest = tail;
+            }
+        }
+    }
+    OsString::from_vec(out).into()
+}
+
+/// Paths of the Unix sockets in the network namespace of a process.
+fn sockets(process: &Path) -> Vec<PathBuf> {
+    let text = read(process.join("net/unix")).unwrap_or_default();
+    let paths =
+        text.split(|it| *it == b'\n').filter_map(|it| Some(&it[it.iter().position(|it| *it == b'/')?..]));
+    paths.map(|it| OsString::from_vec(it.to_vec()).into()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, File};
+    use std::os::unix::net::UnixListener;
+    use std::process::{Child, Command, Stdio};
+
+    /// A directory that goes with the test, and a process that uses it in some way.
+    struct Case {
+        directory: PathBuf,
+        child: Option<Child>,
+    }
+
+    impl Case {
+        fn new(name: &str) -> Case {
+            let directory = std::env::temp_dir().join(format!("stack-in-use-{name}-{}", std::process::id()));
+            fs::create_dir_all(directory.join("home")).unwrap();
+            fs::write(directory.join("home/file"), "text").unwrap();
+            Case { directory: directory.canonicalize().unwrap(), child: None }
+        }
+
+        /// Starts a shell that says when it is about to wait.
+        fn shell(mut self, script: &str) -> Case {
+            let mut command = Command::new("/bin/sh");
+            command
+                .args(["-c", &format!("{script}; echo; read end")])
+                .current_dir("/")
+                .env("D", &self.directory);
+            let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+            let child = self.child.insert(child);
+            io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+            self
+        }
+    }
+
+    impl Drop for Case {
+        fn drop(&mut self) {
+            if let Some(it) = &mut self.child {
+                let _ = it.kill();
+                let _ = it.wait();
+            }
+            let _ = fs::remove_dir_all(&self.directory);
+        }
+    }
+
+    #[test]
+    fn finds_every_way_of_use() {
+        let check = |case: Case, expected: bool| {
+            let found = in_use(&case.directory).unwrap();
+            let pid = case.child.as_ref().map(Child::id);
+            let by_it = matches!(&found, Some(KeptBecause::Used { pid: it, .. }) if Some(*it) == pid);
+            assert_eq!(by_it, expected, "{}: {found:?}", case.directory.display());
+        };
+        check(Case::new("elsewhere").shell(":"), false);
+        check(Case::new("cwd").shell("cd $D/home"), true);
+        check(Case::new("read").shell("exec 5<$D/home/file"), true);
+        check(Case::new("directory").shell("exec 5<$D"), true);
+        check(Case::new("renamed").shell("exec 5<$D/home/file; mv $D/home/file $D/other"), true);
+        // A file that is in no directory any more is kept by the process itself.
+        check(Case::new("deleted").shell("exec 5<$D/home/file; rm $D/home/file"), true);
+        let linked = Case::new("linked");
+        fs::hard_link(linked.directory.join("home/file"), linked.directory.with_extension("link")).unwrap();
+        check(linked.shell("exec 5<$D.link; rm $D.link"), true);
+        let program = Case::new("program");
+        fs::copy("/bin/sleep", program.directory.join("home/sleep")).unwrap();
+        let child = Command::new(program.directory.join("home/sleep")).arg("1000").spawn().unwrap();
+        check(Case { child: Some(child), directory: program.directory.clone() }, true);
+        drop(program);
+    }
+
+    #[test]
+    fn finds_sockets_whose_process_is_not_inspected() {
+        let case = Case::new("socket");
+        let path = case.directory.join("home/socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        assert_eq!(in_use(&case.directory).unwrap(), Some(KeptBecause::Place(path)));
+        drop(listener);
+    }
+
+    #[test]
+    fn own_files_do_not_count() {
+        let case = Case::new("own");
+        let file = File::open(case.directory.join("home/file")).unwrap();
+        assert_eq!(in_use(&case.directory).unwrap(), None);
+        drop(file);
+    }
+
+    #[test]
+    fn undoes_escapes() {
+        for (text, path) in
+            [("/a", "/a"), ("/a\\040b", "/a b"), ("/a\\134\\011", "/a\\\t"), ("/a\\9", "/a\\9")]
+        {
+            assert_eq!(unescaped(text.as_bytes()), Path::new(path), "{text}");
+        }
+    }
+}

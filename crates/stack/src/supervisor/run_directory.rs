@@ -1,0 +1,336 @@
+//! The run directory: made, marked as ours, and removed at the end; if the keeper was killed, by the next one.
+//!
+//! A directory that may hold somebody's data is never removed. Only one with a strict name, that carries a mark which
+//! a keeper wrote, whose lock nobody holds and which nothing uses any more is.
+
+use super::in_use::in_use;
+use super::launch::User;
+use crate::limits::groups;
+use model::{KeptBecause, Leftover};
+use rustix::fs::{FlockOperation, OFlags, flock};
+use std::fmt::Write as _;
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, read_dir, remove_dir_all, set_permissions};
+use std::io::{self, ErrorKind, Read, Write as _};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+
+/// Name of a run directory; a number follows.
+const PREFIX: &str = "pgdyno-";
+/// The file that holds the mark. A living keeper holds a lock on it.
+const LOCK: &str = "lock";
+/// The control groups that were made, one path a line.
+const GROUPS: &str = "groups";
+/// First line of a mark. Changes with what a later keeper has to know to remove the directory.
+const FORMAT: &str = "pgdyno run directory, format 1";
+
+/// A run directory that is in use by this keeper.
+pub(super) struct RunDirectory {
+    pub path: PathBuf,
+    /// Owner of the nodes' files; ourselves when `None`.
+    pub owner: Option<User>,
+    lock: File,
+}
+
+/// Contents of the lock file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mark {
+    /// Process id of the keeper that made the directory.
+    keeper: u32,
+    /// Inode of the directory: a copy of a run directory is not one.
+    inode: u64,
+    /// 128 random bits.
+    nonce: u128,
+}
+
+impl RunDirectory {
+    /// Makes `base/pgdyno-<number>` with `log`, which is ours, and `home`, which is the `owner`'s.
+    ///
+    /// Removes what killed keepers left in `base`; what became of that is told too.
+    pub fn create(base: &Path, owner: Option<&User>) -> io::Result<(RunDirectory, Vec<Leftover>)> {
+        let leftovers = sweep(base);
+        let path = fresh(base, if owner.is_some() { 0o711 } else { 0o700 })?;
+        let mut lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path.join(LOCK))?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        let mut random = [0; 16];
+        File::open("/dev/urandom")?.read_exact(&mut random)?;
+        let nonce = u128::from_ne_bytes(random);
+        let mark = Mark { keeper: std::process::id(), inode: path.metadata()?.ino(), nonce };
+        lock.write_all(mark.text().as_bytes())?;
+        for name in ["log", "home"] {
+            DirBuilder::new().mode(0o700).create(path.join(name))?;
+        }
+        if let Some(owner) = owner {
+            chown(path.join("home"), Some(owner.uid), Some(owner.gid))?;
+        }
+        Ok((RunDirectory { path, owner: owner.cloned(), lock }, leftovers))
+    }
+
+    /// Where the control groups of the run are noted.
+    pub fn groups(&self) -> PathBuf {
+        self.path.join(GROUPS)
+    }
+
+    /// Removes the directory, if it is still ours that stands at its path.
+    pub fn remove(self) {
+        let identity = |it: std::fs::Metadata| (it.dev(), it.ino());
+        let ours = self.lock.metadata().map(identity).ok();
+        let there = self.path.join(LOCK).symlink_metadata().map(identity).ok();
+        if ours.is_some() && ours == there {
+            let _ = remove_dir_all(&self.path);
+        }
+    }
+}
+
+impl Mark {
+    fn text(&self) -> String {
+        let Mark { keeper, inode, nonce } = self;
+        let mut out = String::new();
+        write!(out, "{FORMAT}\nkeeper {keeper}\ninode {inode}\nnonce {nonce:032x}\n").expect("strings grow");
+        out
+    }
+
+    /// The mark with exactly this text.
+    fn parse(text: &str) -> Option<Mark> {
+        let mut lines = text.strip_prefix(FORMAT)?.strip_prefix('\n')?.lines();
+        let mut value = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
+        let (keeper, inode, nonce) = (value("keeper")?, value("inode")?, value("nonce")?);
+        let mark = Mark {
+            keeper: keeper.parse().ok()?,
+            inode: inode.parse().ok()?,
+            nonce: u128::from_str_radix(nonce, 16).ok()?,
+        };
+        (mark.text() == text).then_some(mark)
+    }
+}
+
+/// Makes a new directory in `base`, with exactly this mode.
+fn fresh(base: &Path, mode: u32) -> io::Result<PathBuf> {
+    let mut number = std::process::id();
+    loop {
+        let directory = base.join(format!("{PREFIX}{number}"));
+        match DirBuilder::new().mode(0o700).create(&directory) {
+            Ok(()) => {
+                set_permissions(&directory, Permissions::from_mode(mode))?;
+                return Ok(directory);
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => number = number.wrapping_add(1_000_003),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Removes the run directories in `base` whose keepers were killed, unless something uses them.
+fn sweep(base: &Path) -> Vec<Leftover> {
+    let mut paths: Vec<PathBuf> =
+        read_dir(base).into_iter().flatten().flatten().map(|it| it.path()).collect();
+    paths.sort();
+    let abandoned = paths.into_iter().filter_map(|path| Some((abandoned(&path)?, path)));
+    abandoned
+        .map(|((mark, _lock), directory)| {
+            let kept = clear(&directory, &mark);
+            Leftover { directory, kept }
+        })
+        .collect()
+}
+
+/// The mark of a run directory that nobody owns any more, and its lock, which is then ours.
+fn abandoned(directory: &Path) -> Option<(Mark, File)> {
+    let number = directory.file_name()?.to_str()?.strip_prefix(PREFIX)?;
+    let is_number =
+        !number.is_empty() && !number.starts_with('0') && number.bytes().all(|it| it.is_ascii_digit());
+    let about = directory.symlink_metadata().ok()?;
+    let me = rustix::process::geteuid().as_raw();
+    if !is_number || !about.is_dir() || about.uid() != me {
+        return None;
+    }
+    let how = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let lock =
+        OpenOptions::new().read(true).custom_flags(how.bits().cast_signed()).open(directory.join(LOCK));
+    let lock = lock.ok()?;
+    let file = lock.metadata().ok().filter(|it| it.is_file() && it.uid() == me && it.nlink() == 1)?;
+    // A mark has some hundred bytes.
+    let mut text = String::new();
+    (&lock).take(1024).read_to_string(&mut text).ok()?;
+    let mark = Mark::parse(&text).filter(|it| it.inode == about.ino() && file.dev() == about.dev())?;
+    flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
+    Some((mark, lock))
+}
+
+/// Removes an abandoned directory and ends what still runs in its control groups; otherwise the reason why not.
+fn clear(directory: &Path, mark: &Mark) -> Option<KeptBecause> {
+    let system = |it: &dyn ToString| Some(KeptBecause::System(it.to_string()));
+    if !groups::clear_noted(&directory.join(GROUPS), mark.keeper) {
+        return system(&"its control groups cannot be removed");
+    }
+    match in_use(directory) {
+        Ok(None) => remove_dir_all(directory).err().and_then(|it| system(&it)),
+        Ok(kept) => kept,
+        Err(it) => system(&it),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::process::{Command, Stdio};
+
+    /// A base directory with entries.
+    struct Base(PathBuf);
+
+    impl Base {
+        fn new(name: &str) -> Base {
+            let path =
+                std::env::temp_dir().join(format!("stack-run-directory-{name}-{}", std::process::id()));
+            fs::create_dir(&path).unwrap();
+            Base(path.canonicalize().unwrap())
+        }
+
+        /// A directory with data and this text in the file `lock`; `{inode}` stands for its own.
+        fn directory(&self, name: &str, lock: &str) -> PathBuf {
+            let path = self.0.join(name);
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join("data"), "precious").unwrap();
+            let inode = path.metadata().unwrap().ino().to_string();
+            fs::write(path.join(LOCK), lock.replace("{inode}", &inode)).unwrap();
+            path
+        }
+    }
+
+    impl Drop for Base {
+        fn drop(&mut self) {
+            let _ = remove_dir_all(&self.0);
+        }
+    }
+
+    const NONCE: &str = "00112233445566778899aabbccddeeff";
+
+    fn mark() -> String {
+        format!("{FORMAT}\nkeeper 4194305\ninode {{inode}}\nnonce {NONCE}\n")
+    }
+
+    #[test]
+    fn removes_only_directories_with_a_mark() {
+        let base = Base::new("marks");
+        let check = |name: &str, lock: &str, removed: bool| {
+            let path = base.directory(name, lock);
+            let leftovers = sweep(&base.0);
+            assert_eq!(!path.exists(), removed, "{name}: {lock}");
+            let told = Leftover { directory: path.clone(), kept: None };
+            assert_eq!(leftovers, if removed { vec![told] } else { vec![] }, "{name}: {lock}");
+            let _ = remove_dir_all(path);
+        };
+        check("pgdyno-17", &mark(), true);
+        for name in [
+            "pgdyno-zabbix",
+            "pgdyno-my-important-files",
+            "pgdyno-",
+            "pgdyno-017",
+            "pgdyno-17x",
+            "pgdyno--1",
+            "17",
+        ] {
+            check(name, &mark(), false);
+        }
+        for lock in [
+            "".to_owned(),
+            "17\n".to_owned(),
+            mark().trim_end().to_owned(),
+            mark() + "\n",
+            mark() + "more",
+            " ".to_owned() + &mark(),
+            mark().replace("format 1", "format 2"),
+            mark().replace("keeper 4194305", "keeper x"),
+            mark().replace("keeper 4194305", "keeper +4194305"),
+            mark().replace("keeper 4194305\n", ""),
+            mark().replace(NONCE, "0011"),
+            mark().replace(NONCE, &NONCE.to_uppercase()),
+            mark().replace("{inode}", "{inode}0"),
+            mark() + &"x".repeat(10_000),
+        ] {
+            check("pgdyno-17", &lock, false);
+        }
+    }
+
+    #[test]
+    fn keeps_what_only_looks_like_a_run_directory() {
+        let base = Base::new("looks");
+        let check = |make: &dyn Fn(&Path)| {
+            let path = base.0.join("pgdyno-17");
+            make(&path);
+            assert_eq!(sweep(&base.0), [], "{path:?}");
+            assert!(path.symlink_metadata().is_ok());
+            let _ = fs::remove_file(&path).or_else(|_| remove_dir_all(&path));
+        };
+        let real = base.directory("elsewhere", &mark());
+        // A link to a run directory, a linked mark, a mark with a second name, a pipe, a copy.
+        check(&|it| symlink(&real, it).unwrap());
+        let lock = |it: &Path| fs::read_to_string(it.join(LOCK)).unwrap();
+        let with = |it: &Path, make: &dyn Fn(&Path)| {
+            base.directory("pgdyno-17", &mark());
+            let text = lock(it);
+            fs::remove_file(it.join(LOCK)).unwrap();
+            fs::write(it.join("mark"), text).unwrap();
+            make(it);
+        };
+        check(&|it| with(it, &|it| symlink("mark", it.join(LOCK)).unwrap()));
+        check(&|it| with(it, &|it| fs::hard_link(it.join("mark"), it.join(LOCK)).unwrap()));
+        check(&|it| {
+            with(it, &|it| {
+                assert!(Command::new("mkfifo").arg(it.join(LOCK)).status().unwrap().success());
+            });
+        });
+        check(&|it| with(it, &|it| fs::create_dir(it.join(LOCK)).unwrap()));
+        check(&|it| {
+            fs::create_dir(it).unwrap();
+            fs::copy(real.join(LOCK), it.join(LOCK)).unwrap();
+        });
+    }
+
+    #[test]
+    fn keeps_what_is_locked_or_in_use() {
+        let base = Base::new("used");
+        let path = base.directory("pgdyno-17", &mark());
+        let lock = File::open(path.join(LOCK)).unwrap();
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
+        assert_eq!(sweep(&base.0), []);
+        drop(lock);
+        let mut child =
+            Command::new("sleep").arg("1000").current_dir(&path).stdin(Stdio::null()).spawn().unwrap();
+        let found = sweep(&base.0);
+        let kept = KeptBecause::Used { pid: child.id(), program: "sleep".to_owned() };
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(found, [Leftover { directory: path.clone(), kept: Some(kept) }]);
+        assert!(path.join("data").exists());
+        assert_eq!(sweep(&base.0), [Leftover { directory: path.clone(), kept: None }]);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_directory_made_is_one_that_is_removed() {
+        let base = Base::new("made");
+        let (run, leftovers) = RunDirectory::create(&base.0, None).unwrap();
+        assert_eq!(leftovers, []);
+        assert_eq!(sweep(&base.0), [], "it is locked");
+        let path = run.path.clone();
+        // As after `kill -9`.
+        drop(run);
+        assert_eq!(sweep(&base.0), [Leftover { directory: path.clone(), kept: None }]);
+        let (run, _) = RunDirectory::create(&base.0, None).unwrap();
+        run.remove();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_took_its_place_is_not_removed() {
+        let base = Base::new("place");
+        let (run, _) = RunDirectory::create(&base.0, None).unwrap();
+        let path = run.path.clone();
+        fs::rename(&path, base.0.join("moved")).unwrap();
+        base.directory(path.file_name().unwrap().to_str().unwrap(), "");
+        run.remove();
+        assert!(path.join("data").exists() && base.0.join("moved").exists());
+    }
+}
