@@ -403,7 +403,7 @@ fn live(lang: &dyn Lang) -> Told {
     for it in doing {
         tell("doing", lang.doing(&it));
     }
-    let used = KeptBecause::Used { pid: 12_345, program: "№".into() };
+    let used = KeptBecause::Used { pid: 1234, program: "№".into() };
     let milestones = vec![
         Milestone::Ready { node: "№".into(), took },
         Milestone::There { rows: 12_345 },
