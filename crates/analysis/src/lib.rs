@@ -22,6 +22,7 @@ pub mod objective;
 pub mod plateau;
 mod progress;
 pub mod reach;
+mod repeated;
 pub mod repeats;
 pub mod replication;
 pub mod rule;

@@ -1,10 +1,11 @@
 //! What did each cell bring, and what differs from the baseline?
 
 use crate::finding::{self, TrialFacts, samples};
+use crate::repeated;
 use crate::repeats::{self, Compared};
 use model::matrix::{Against, Estimate, Figure, Hop, Matrix, NotApplied, Placement, Row, Trial};
 use model::plan::{AttachedRole, Cache, Experiment, Kind, Limits, Node, Setup};
-use model::{EventKind, LogEvent, Nanos, Summary};
+use model::{Nanos, Summary};
 
 /// In the order in which they are shown.
 const FIGURES: [Figure; 12] = [
@@ -141,7 +142,7 @@ pub(crate) fn read(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
         Figure::Errors => of_thousand(counts.failed + counts.unknown, executed),
         Figure::Dropped => of_thousand(counts.dropped, executed + counts.dropped),
         Figure::Refused => Some(refused(it) as f64),
-        Figure::Deadlocks => of_thousand(deadlocks(trial, it), executed),
+        Figure::Deadlocks => of_thousand(repeated::deadlocks(trial, it)?, executed),
         Figure::Served => known.then(|| served(1.0) as f64),
         Figure::Hardly => known.then(|| (trial.clients.len() - served(finding::HARDLY * mean)) as f64),
         Figure::PoolerCpu => finding::host::before(trial),
@@ -159,17 +160,11 @@ pub(crate) fn refused(it: &Summary) -> u64 {
     it.connecting.refused.iter().map(|it| it.count).sum()
 }
 
-/// What clients were told, or what the server logged, whichever is more: a deadlock that was retried is not told, and a
-/// log may be missing.
-pub(crate) fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> u64 {
-    let logged = |it: &&LogEvent| it.kind == EventKind::Deadlock && it.at > Nanos::ZERO;
-    it.total.counts.deadlock.max(trial.events.iter().filter(logged).map(LogEvent::lines).sum())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::finding::fixture::{Run, experiment};
+    use model::EventKind;
     use model::matrix::Status;
 
     /// `label figure median [low, high] runs, ratio verdict`, one line per row that has the figure.

@@ -2,9 +2,10 @@
 
 use super::{Cell, Finding, TrialFacts};
 use crate::matrix::clients;
+use crate::repeated;
 use model::plan::{Kind, Node, PoolMode};
 use model::summary::{Doubt, Failure, FailureClass};
-use model::{Code, EventKind, LogEvent, Nanos};
+use model::{Code, EventKind, Nanos};
 
 const EXHAUSTED: &str = "53300";
 /// A client that got less than this share of the mean was hardly served.
@@ -47,8 +48,7 @@ fn refused(trial: &TrialFacts<'_>) -> u64 {
 }
 
 fn logged(trial: &TrialFacts<'_>) -> u64 {
-    let those = trial.events.iter().filter(|it| it.kind == EventKind::TooManyConnections);
-    those.map(LogEvent::lines).sum()
+    repeated::logged(trial, EventKind::TooManyConnections, Nanos::ZERO)
 }
 
 fn first_second(trial: &TrialFacts<'_>) -> Option<u64> {

@@ -226,6 +226,18 @@ impl Run {
         self
     }
 
+    /// Lines of one kind in a node's log, one after the other from second 3 on.
+    pub fn logs(mut self, node: &str, kind: EventKind, texts: &[&str]) -> Run {
+        self.events.extend((0..).zip(texts).map(|(n, text)| LogEvent {
+            at: Nanos::from_millis(3000 + n),
+            node: node.into(),
+            kind,
+            code: None,
+            text: (*text).into(),
+        }));
+        self
+    }
+
     /// An event that stands for so many.
     pub fn more(self, kind: EventKind, n: u64) -> Run {
         let mut run = self.event(kind, 1);

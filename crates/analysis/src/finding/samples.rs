@@ -29,6 +29,7 @@ pub const PG_STATEMENT_ROWS: &str = "pg_statement_rows";
 pub const PG_SETS: &str = "pg_sets";
 /// By database.
 pub const PG_BLOCKS_READ: &str = "pg_blocks_read";
+pub const PG_DEADLOCKS: &str = "pg_deadlocks";
 pub const PG_SESSIONS_BEGUN: &str = "pg_sessions_begun";
 /// By table.
 pub const PG_SCANS: &str = "pg_table_scans";
@@ -100,6 +101,7 @@ pub const SERIES: &[&str] = &[
     PG_STATEMENT_ROWS,
     PG_SETS,
     PG_BLOCKS_READ,
+    PG_DEADLOCKS,
     PG_SESSIONS_BEGUN,
     PG_SCANS,
     PG_SCANNED_ROWS,
@@ -262,12 +264,19 @@ pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
 /// Growth of a counter per second, a restart apart; `None` with fewer than two samples.
 pub fn growth(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Option<f64> {
     let all = sums(samples, node, series, label);
-    let (first, last) = (all.first()?, all.last()?);
-    let lasting = (last.0 - first.0).as_secs_f64();
+    let lasting = (all.last()?.0 - all.first()?.0).as_secs_f64();
+    (lasting > 0.0).then(|| rises(&all) / lasting)
+}
+
+/// Growth of a counter from its first sample in the window to the last, restarts apart; `None` with fewer than two.
+pub fn grown(samples: &[Sample], node: &str, series: &str) -> Option<f64> {
+    let all = sums(samples, node, series, |_| true);
+    (all.len() > 1).then(|| rises(&all))
+}
+
+fn rises(all: &[(Nanos, f64)]) -> f64 {
     // A sum of nothing would be -0.
-    let grown =
-        all.windows(2).map(|it| it[1].1 - it[0].1).filter(|it| *it > 0.0).fold(0.0, |sum, it| sum + it);
-    (lasting > 0.0).then(|| grown / lasting)
+    all.windows(2).map(|it| it[1].1 - it[0].1).filter(|it| *it > 0.0).fold(0.0, |sum, it| sum + it)
 }
 
 /// Processors that the node used: of its control group, else of its processes.

@@ -1,0 +1,151 @@
+//! How often something happened that several logs report.
+//!
+//! A pooler, a balancer or a service repeats what the server behind it said, so the lines of all logs together count
+//! one event several times. Each log that repeats reports a part of the server's events: the greatest count is used.
+
+use crate::finding::{TrialFacts, samples};
+use model::plan::Kind;
+use model::{EventKind, LogEvent, Nanos, Summary};
+
+/// Part of the text of PgBouncer's own refusal, which no server knows of.
+const OWN: &str = "no more connections allowed";
+
+/// Events of one kind, each counted once, from the moment `since` of the trial's window on.
+pub fn logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
+    let lines: Vec<&LogEvent> = trial.events.iter().filter(|it| it.kind == kind && it.at >= since).collect();
+    let count = |of: &dyn Fn(&LogEvent) -> bool| -> u64 {
+        lines.iter().filter(|it| of(it)).map(|it| it.lines()).sum()
+    };
+    let (mut own, mut most) = (0, count(&|it| is_server(trial, &it.node)));
+    let mut others: Vec<&str> = lines.iter().map(|it| &*it.node).filter(|it| !is_server(trial, it)).collect();
+    others.sort_unstable();
+    others.dedup();
+    for node in others {
+        let refuses = lines.iter().any(|it| it.node == node && it.text.contains(OWN));
+        // A line that stands for several does not say whose words they were.
+        let is_own = |it: &LogEvent| it.text.contains(OWN) || refuses && it.text.ends_with(LogEvent::MORE);
+        own += count(&|it| it.node == node && is_own(it));
+        most = most.max(count(&|it| it.node == node && !is_own(it)));
+    }
+    own + most
+}
+
+/// Deadlocks of a trial; `None` where nothing that was measured would have shown one.
+///
+/// What clients were told, what was logged and what the server counted (`pg_stat_database.deadlocks`) are parts of the
+/// same events, so the greatest is the nearest: clients are not told of what was retried or what a service hid, a log may
+/// be out of reach, and the counter is seconds late.
+pub fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> Option<u64> {
+    let told = it.total.counts.deadlock;
+    let logged = logged(trial, EventKind::Deadlock, Nanos(1));
+    let counted = counted(trial);
+    let nodes = &trial.setup.stack.nodes;
+    let has_log = trial.server().is_some_and(|it| matches!(it.kind, Kind::Postgres(_)));
+    let all_told =
+        trial.setup.load.max_tries == 1 && !nodes.iter().any(|it| matches!(it.kind, Kind::Service(_)));
+    let known = has_log || all_told || counted.is_some() || told + logged > 0;
+    known.then(|| told.max(logged).max(counted.unwrap_or(0)))
+}
+
+/// By how much the counters of all servers have grown within the window; `None` if none was sampled.
+fn counted(trial: &TrialFacts<'_>) -> Option<u64> {
+    let mut nodes: Vec<&str> =
+        trial.samples.iter().map(|it| &*it.node).filter(|it| is_server(trial, it)).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let grown = nodes.into_iter().filter_map(|it| samples::grown(trial.samples, it, samples::PG_DEADLOCKS));
+    grown.reduce(|sum, it| sum + it).map(|it| it as u64)
+}
+
+/// Whether a node is the server or one of its replicas, which are called as the server and a number.
+fn is_server(trial: &TrialFacts<'_>, node: &str) -> bool {
+    trial.server().and_then(|it| node.strip_prefix(&*it.name)).is_some_and(|rest| {
+        let number = rest.strip_prefix('-').filter(|it| !it.is_empty());
+        rest.is_empty() || number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::fixture::{Run, experiment};
+    use crate::matrix;
+    use model::matrix::Figure;
+    use model::plan::{Attached, AttachedRole};
+
+    /// A trial of a cell, whose setup may be changed before.
+    fn facts(run: &Run, cell: &str, change: impl Fn(&mut model::plan::Setup), see: impl Fn(&TrialFacts<'_>)) {
+        let mut experiment = experiment(&[cell], None);
+        change(&mut experiment.cells[0].setup);
+        see(&run.facts(&experiment));
+    }
+
+    fn attached(setup: &mut model::plan::Setup) {
+        let server = setup.stack.nodes.last_mut().expect("it has one");
+        server.kind = Kind::Attached(Attached {
+            role: AttachedRole::Postgres,
+            dsn: "host=localhost".into(),
+            admin: None,
+            allow: None,
+            others: 0,
+        });
+    }
+
+    #[test]
+    fn an_event_in_two_logs_is_one() {
+        let check = |run: Run, kind, expected| {
+            facts(&run, "odyssey", |_| {}, |it| assert_eq!(logged(it, kind, Nanos(1)), expected));
+        };
+        let run = || Run::new(0, 0);
+        let deadlock = EventKind::Deadlock;
+        check(run().logs("postgres", deadlock, &["deadlock detected"; 5]), deadlock, 5);
+        let both = run().logs("postgres", deadlock, &["deadlock detected"; 5]).logs(
+            "pooler",
+            deadlock,
+            &["ERROR 40P01 deadlock detected"; 5],
+        );
+        check(both.clone(), deadlock, 5);
+        check(both.logs("service-1", deadlock, &["org.postgresql: deadlock detected"; 2]), deadlock, 5);
+        // The server's log is out of reach.
+        check(run().logs("pooler", deadlock, &["ERROR 40P01 deadlock detected"; 3]), deadlock, 3);
+        // Each server has its own.
+        let servers = run().logs("postgres", deadlock, &["one"; 2]).logs("postgres-2", deadlock, &["two"; 3]);
+        check(servers, deadlock, 5);
+        let slots = EventKind::TooManyConnections;
+        let repeated = "server login failed: FATAL sorry, too many clients already";
+        let refused = "pooler error: no more connections allowed (max_client_conn)";
+        let run = run().logs("postgres", slots, &["sorry, too many clients already"; 4]);
+        check(run.clone().logs("pooler", slots, &[repeated; 4]), slots, 4);
+        check(
+            run.clone().logs("pooler", slots, &[repeated; 4]).logs("pooler", slots, &[refused; 2]),
+            slots,
+            6,
+        );
+        check(run.logs("pooler", slots, &[refused, "10 more within a second"]), slots, 15);
+    }
+
+    #[test]
+    fn deadlocks_that_nobody_told_are_those_that_the_server_counted() {
+        let check = |run: Run, change: &dyn Fn(&mut model::plan::Setup), expected: Option<f64>| {
+            facts(&run, "direct", change, |it| assert_eq!(matrix::read(it, Figure::Deadlocks), expected));
+        };
+        let counted = || Run::new(0, 0).counter("postgres", "pg_deadlocks", "app", 1.0);
+        let service = |setup: &mut model::plan::Setup| {
+            attached(setup);
+            setup.stack.nodes.insert(0, crate::finding::fixture::service());
+        };
+        // Nine within ten seconds, of 10,000 transactions.
+        check(counted(), &service, Some(0.9));
+        check(counted(), &attached, Some(0.9));
+        check(counted().failed(b"40P01", 20), &attached, Some(1000.0 * 20.0 / 10_020.0));
+        // Nobody could have told.
+        check(Run::new(0, 0), &service, None);
+        check(Run::new(0, 0), &attached, Some(0.0));
+        let retried = |setup: &mut model::plan::Setup| {
+            attached(setup);
+            setup.load.max_tries = 3;
+        };
+        check(Run::new(0, 0), &retried, None);
+        check(Run::new(0, 0), &|_| {}, Some(0.0));
+    }
+}
