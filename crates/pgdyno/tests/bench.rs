@@ -203,3 +203,65 @@ fn a_frozen_generator_is_invalid() {
     assert_eq!(run.status, 3, "{run:?}");
     assert!(run.out.contains("INVALID"), "{run:?}");
 }
+
+/// The same where no process of this machine is seen, as at the near end of a tunnel; `None` where that cannot be had.
+fn far(postgres: &Postgres, args: &[&str]) -> Option<Run> {
+    let apart = ["--pid", "--fork", "--mount-proc", "--"];
+    let possible = Command::new("unshare").args(apart).arg("true").output();
+    if !possible.is_ok_and(|it| it.status.success()) {
+        eprintln!("skipped: no process namespace can be made; it takes root and util-linux");
+        return None;
+    }
+    let mut command = Command::new("unshare");
+    command.args(apart).arg(PGDYNO).arg("bench").args(args).envs(postgres.client_environment());
+    let output = command.stdin(Stdio::null()).output().expect("the program runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it prints UTF-8");
+    let status = output.status.code().unwrap_or(-1);
+    Some(Run { status, out: text(output.stdout), err: text(output.stderr) })
+}
+
+#[test]
+fn warns_of_a_server_that_is_not_shown_to_be_here() {
+    let server = server();
+    let doubt = "is not shown to be on this machine";
+    let here = Run::of(&server.1, &["-S", "-n", "-t", "2"]);
+    assert!(here.status == 0 && !here.err.contains(doubt), "{here:?}");
+    let Some(there) = far(&server.1, &["-S", "-n", "-t", "2"]) else { return };
+    assert_eq!(there.status, 0, "without a terminal it goes on: {there:?}");
+    assert!(there.err.contains(doubt) && there.err.contains("--yes-load="), "{there:?}");
+    let host = server.1.sockets.display().to_string();
+    let named = far(&server.1, &["-S", "-n", "-t", "2", "--yes-load", &host]).expect("it was possible");
+    assert!(named.status == 0 && !named.err.contains(doubt), "{named:?}");
+    // What is there is not dropped without a word.
+    let count = || {
+        let mut connection = server.1.target().open(Duration::from_secs(10)).expect("it serves");
+        connection.value("select count(*) from pgbench_branches").expect("it is there")
+    };
+    let before = count();
+    let refused = far(&server.1, &["-i", "-s", "2"]).expect("it was possible");
+    assert_eq!((refused.status, count()), (1, before), "{refused:?}");
+    assert!(refused.err.contains("-i would drop its table pgbench_accounts"), "{refused:?}");
+}
+
+#[test]
+fn tables_that_only_bear_the_names_are_not_dropped() {
+    let server = server();
+    let ask = |database: &str, sql: &str| {
+        let target = stack::chain::in_database(&server.1.target(), database);
+        let mut connection = target.open(Duration::from_secs(10)).expect("it serves");
+        connection.value(sql).expect("it is right")
+    };
+    ask("postgres", "create database theirs");
+    ask("theirs", "create table pgbench_history as select 7 as balance");
+    for steps in ["dtgvp", "g", "d"] {
+        let run = Run::of(&server.1, &["-i", "-q", "-I", steps, "theirs"]);
+        assert_eq!(run.status, 1, "{run:?}");
+        assert!(run.err.contains("pgbench_history has not the columns of pgbench's table"), "{run:?}");
+    }
+    assert_eq!(ask("theirs", "select balance from pgbench_history").as_deref(), Some("7"));
+    ask("theirs", "drop table pgbench_history");
+    for _ in 0..2 {
+        let run = Run::of(&server.1, &["-i", "-q", "theirs"]);
+        assert_eq!(run.status, 0, "its own tables are made, and made anew: {run:?}");
+    }
+}

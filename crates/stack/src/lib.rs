@@ -12,6 +12,7 @@ pub mod freshness;
 pub mod host;
 pub mod http;
 pub mod limits;
+pub mod location;
 pub mod loglines;
 pub mod plans;
 pub mod probe;

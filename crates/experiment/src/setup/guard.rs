@@ -67,10 +67,15 @@ impl Maker<'_> {
         place: &Place,
     ) -> Option<Guard> {
         let path = |key: &str| format!("stack.{}.{key}", door.node);
-        if place.near {
-            for key in given(allow.is_some(), caps.is_some()) {
-                let found = format!("`{}.{key}` of a {} on this machine", door.node, door.noun);
-                self.tell(&path(key), found, "leave it out: it is for other machines");
+        // An address of this machine may lead to another one, which is seen when it is attached.
+        if place.near && allow.is_none() {
+            if caps.is_some() {
+                let found = format!("`{}.caps` of a {} on this machine", door.node, door.noun);
+                let instead = format!(
+                    "leave it out, or add `allow: \"{}\"` if the address leads to another machine",
+                    place.address
+                );
+                self.tell(&path("caps"), found, instead);
             }
             return None;
         }

@@ -3,7 +3,7 @@
 use super::connect::moved;
 use super::options::{Http, Options, Seed};
 use super::ready::{self, Asked};
-use super::{COULD_NOT_START, run_prepared, told_whole};
+use super::{COULD_NOT_START, guard, run_prepared, told_whole};
 use crate::clock::unix_time;
 use crate::voice::{Trouble, Voice, plain};
 use load::Service;
@@ -12,6 +12,7 @@ use load::script::Program;
 use load::script::call::Written;
 use model::Nanos;
 use model::summary::{Hop, Server};
+use stack::location;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -65,6 +66,11 @@ pub fn run(options: &Options, asked: &Http, voice: &Voice) -> Result<ExitCode, T
         ..Service::plain(&asked.url.host_header())
     };
     let (address, server) = meet(&asked.url, &service)?;
+    let reached = match &address {
+        Address::Unix(path) => stack::ask::Address::Unix(path.clone()),
+        Address::Tcp(it) => stack::ask::Address::Tcp(*it),
+    };
+    guard::loads(&location::of_listener(&reached), &server.address, options.yes_load.as_deref(), voice)?;
     if !options.json {
         outln!("{}", report::bench::banner(&server.version));
     }

@@ -1,6 +1,7 @@
 //! `pgdyno bench`: a drop-in for pgbench that measures more truly and costs less.
 
 pub mod connect;
+mod guard;
 pub mod http;
 mod initialise;
 pub mod logfile;
@@ -25,6 +26,7 @@ use options::{Command, Initialise, Options, Seed, Source};
 use prepare::Tables;
 use ready::Prepared;
 use signal_hook::consts::{SIGINT, SIGTERM};
+use stack::location;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,7 +71,13 @@ fn initialise(wanted: &Initialise, voice: &Voice) -> Result<ExitCode, Trouble> {
     let Some(settings) = connect::settings(&wanted.target, voice) else {
         return Ok(ExitCode::from(COULD_NOT_START));
     };
-    let (_, mut connection) = connect::open(&settings)?;
+    let (place, mut connection) = connect::open(&settings)?;
+    let location = location::of_server(&place.target.address, &mut connection);
+    let (address, yes_load) = (&place.server.address, wanted.yes_load.as_deref());
+    if wanted.steps.iter().any(|it| "dgG".contains(*it)) {
+        guard::drops(&mut connection, &location, address, yes_load)?;
+    }
+    guard::loads(&location, address, yes_load, voice)?;
     initialise::run(wanted, &mut connection)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -95,6 +103,8 @@ fn run(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
         voice.info(&format!("setting random seed to {seed}"));
     }
     let (place, mut connection) = connect::open(&settings)?;
+    let location = location::of_server(&place.target.address, &mut connection);
+    guard::loads(&location, &place.server.address, options.yes_load.as_deref(), voice)?;
     if !options.json {
         outln!("{}", report::bench::banner(&place.server.version));
     }

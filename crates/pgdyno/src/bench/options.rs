@@ -26,7 +26,7 @@ pub enum Command {
     Version,
     ListBuiltins,
     ShowScript(&'static Builtin),
-    Initialise(Initialise),
+    Initialise(Box<Initialise>),
     Run(Box<Options>),
 }
 
@@ -83,6 +83,8 @@ pub struct Options {
     pub json: bool,
     pub strict: bool,
     pub allow_shell: bool,
+    /// Hosts of other machines that may be loaded, divided by commas.
+    pub yes_load: Option<String>,
     /// Of what pgbench does not print.
     pub lang: &'static dyn Lang,
 }
@@ -205,6 +207,8 @@ pub enum LogForm {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initialise {
     pub target: Target,
+    /// As [`Options::yes_load`].
+    pub yes_load: Option<String>,
     /// Letters of `dtgGvpf` in the order in which they are done; `-n` and `--foreign-keys` are already worked in.
     pub steps: Vec<char>,
     pub scale: u32,

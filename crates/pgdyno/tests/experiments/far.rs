@@ -49,9 +49,9 @@ fn there(test: &str) -> bool {
     false
 }
 
-/// An address of the far machine behind which a server of this one is.
-fn relay(to: u16) -> u16 {
-    let listener = TcpListener::bind((FAR, 0)).expect("the address is there");
+/// A port of an address, behind which a server of this machine is.
+fn relay(at: Ipv4Addr, to: u16) -> u16 {
+    let listener = TcpListener::bind((at, 0)).expect("the address is there");
     let port = listener.local_addr().expect("it is bound").port();
     let pump = |mut from: TcpStream, mut to: TcpStream| {
         thread::spawn(move || {
@@ -87,7 +87,7 @@ fn a_database_says_that_it_may_be_loaded() {
     let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
     let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
         .unwrap_or_else(|why| panic!("{why}"));
-    let port = relay(postgres.port);
+    let port = relay(FAR, postgres.port);
     let here = format!("{FAR}:{port}/postgres");
     let dsn = format!("host={FAR} port={port} user=postgres dbname=postgres");
     let password = postgres.password().reveal().to_owned();
@@ -135,6 +135,52 @@ fn a_database_says_that_it_may_be_loaded() {
     said(&ended, 0, &["errors(5%, 10s)"]);
     let (_, status, reason) = trials(&bench.stored()).remove(0);
     assert_eq!((status, reason.as_str()), (Status::Stopped, "errors(5%, 10s) at second 9"));
+}
+
+#[test]
+fn a_tunnel_on_the_loopback_leads_elsewhere() {
+    let apart = ["--pid", "--fork", "--mount-proc", "--"];
+    let possible = Command::new("unshare").args(apart).arg("true").output();
+    if !possible.is_ok_and(|it| it.status.success()) {
+        return eprintln!("skipped: no process namespace can be made; it takes root and util-linux");
+    }
+    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let port = relay(Ipv4Addr::LOCALHOST, postgres.port);
+    let here = format!("127.0.0.1:{port}/postgres");
+    let dsn = format!("host=127.0.0.1 port={port} user=postgres dbname=postgres");
+    let run = |tunnel: bool, more: &str| {
+        let bench = Bench::new(
+            "tunnel",
+            &format!(
+                "stack: {{ postgres: {{ attach: \"{dsn}\"{more} }} }}\noperations: {{ one: {{ sql: SELECT 1 }} }}\n\
+                 load: {{ model: closed, clients: 2, duration: 1s }}\n"
+            ),
+        );
+        let mut command = bench.command(&[]);
+        if tunnel {
+            // A far machine's processes are not seen from here; neither are those of this one.
+            let inner = std::mem::replace(&mut command, Command::new("unshare"));
+            command.args(apart).arg(inner.get_program()).args(inner.get_args());
+            command.current_dir(inner.get_current_dir().expect("it has one"));
+            command.envs(inner.get_envs().filter_map(|it| Some((it.0, it.1?))));
+        }
+        command.env("PGPASSWORD", postgres.password().reveal());
+        let ended = bench.begin_as(&mut command).end();
+        (bench, ended)
+    };
+    // A relay to a server of this machine is on this machine.
+    let (bench, ended) = run(false, "");
+    ended.expect(0);
+    assert!(counts(&bench.stored(), 1).ok > 0);
+    let (_, ended) = run(true, "");
+    let refused = format!("{here} is not shown to be on this machine");
+    said(&ended, 1, &[&refused, &format!("write `allow: \"{here}\"`")]);
+    let (_, ended) = run(true, &format!(", allow: \"{here}\""));
+    said(&ended, 1, &["CREATE SCHEMA pgdyno_allowed"]);
 }
 
 /// Answers every request alike, but for two paths; remembers which were asked.

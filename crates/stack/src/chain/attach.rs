@@ -104,7 +104,8 @@ fn reach(node: &Node, dsn: &str, guarded: Option<&Attached>) -> Result<(Target, 
 pub struct Place {
     /// `host:port/database`; several hosts are separated by commas.
     pub address: String,
-    /// Each host is a Unix socket, an address of the loopback, or `localhost`.
+    /// Each host is a Unix socket, an address of the loopback, or `localhost`. What answers there may be elsewhere: it is
+    /// looked at when it is attached.
     pub near: bool,
 }
 

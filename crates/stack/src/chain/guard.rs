@@ -1,12 +1,13 @@
 //! May what is on another machine be loaded?
 //!
 //! It must be named twice in the experiment's file, must say itself that it may be loaded, and must have nothing else to
-//! do. What is reached over the loopback or a Unix socket is this machine's own. The address decides that was connected to,
-//! so that a name or an environment variable that leads elsewhere is seen here.
+//! do. What is on this machine is its own; whether it is, the server that answers shows, not its address: a name, an
+//! environment variable or a tunnel that leads elsewhere is seen here. See [`location`].
 
 use super::Problem;
 use crate::ask::{Address, Connection};
 use crate::http::{self, Page};
+use crate::location::{self, Location};
 use model::plan::{Attached, Node, Service};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,14 +24,6 @@ const TRY: Duration = Duration::from_secs(10);
 const LEAVING: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// On this machine, and reached without leaving it.
-fn is_near(address: &Address) -> bool {
-    match address {
-        Address::Unix(_) => true,
-        Address::Tcp(it) => it.ip().to_canonical().is_loopback(),
-    }
-}
-
 /// Looks at a database that has just been reached. `host`: as it was written, with its port.
 pub(super) fn database(
     node: &Node,
@@ -38,13 +31,14 @@ pub(super) fn database(
     (address, host, database): (&Address, &str, &str),
     connection: &mut Connection,
 ) -> Result<(), Problem> {
-    if is_near(address) {
+    let location = location::of_server(address, connection);
+    if location == Location::ThisMachine {
         return Ok(());
     }
     let here = format!("{host}/{database}");
     let refused = |why: String| Err(Problem::Impossible { node: node.name.clone(), why });
     if !names(wanted.allow.as_deref(), host, Some(database)) {
-        return refused(unnamed(&here));
+        return refused(unnamed(&here, &location));
     }
     let mut ask = |sql: &str| {
         let answer = connection.query(sql).map_err(|it| super::failed(&node.name, "be looked at", &it))?;
@@ -93,7 +87,8 @@ pub(super) fn service(
     (address, url): (&Address, &Url),
     page: &Page,
 ) -> Result<(), Problem> {
-    if is_near(address) {
+    let location = location::of_listener(address);
+    if location == Location::ThisMachine {
         return Ok(());
     }
     let here = url.host_header();
@@ -103,7 +98,7 @@ pub(super) fn service(
         wire::http::Host::Unix(path) => path.clone(),
     };
     if !names(wanted.allow.as_deref(), &whole, None) {
-        return refused(unnamed(&whole));
+        return refused(unnamed(&whole, &location));
     }
     let says = |it: &[u8]| it.trim_ascii() == ALLOWED;
     if page.allowed.as_deref().is_some_and(says) {
@@ -120,9 +115,9 @@ pub(super) fn service(
     }
 }
 
-fn unnamed(here: &str) -> String {
+fn unnamed(here: &str, location: &Location) -> String {
     format!(
-        "{here} is on another machine; write `allow: \"{here}\"` beside its address if it is yours and may be loaded"
+        "{here} {location}; write `allow: \"{here}\"` beside its address if it is yours and may be loaded"
     )
 }
 
@@ -144,25 +139,6 @@ fn names(allow: Option<&str>, host: &str, database: Option<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::SocketAddr;
-
-    #[test]
-    fn near_and_far() {
-        for (address, expected) in [
-            ("127.0.0.1:1", true),
-            ("127.3.2.1:1", true),
-            ("[::1]:1", true),
-            ("[::ffff:127.0.0.1]:1", true),
-            ("[::ffff:192.0.2.1]:1", false),
-            ("192.0.2.1:1", false),
-            ("0.0.0.1:1", false),
-            ("[fe80::1]:1", false),
-        ] {
-            let it: SocketAddr = address.parse().unwrap();
-            assert_eq!(is_near(&Address::Tcp(it)), expected, "{address}");
-        }
-        assert!(is_near(&Address::Unix("/tmp/.s.PGSQL.5432".into())));
-    }
 
     #[test]
     fn named_twice() {

@@ -18,7 +18,7 @@ const SPIN: Nanos = Nanos::from_micros(30);
 /// The command that `draft` describes, of use only when `mistakes` is still empty afterwards.
 pub fn settle(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
     draft.target.database = draft.operands.first().cloned();
-    if draft.init { Command::Initialise(initialise(draft, mistakes)) } else { run(draft, mistakes) }
+    if draft.init { Command::Initialise(Box::new(initialise(draft, mistakes))) } else { run(draft, mistakes) }
 }
 
 fn initialise(draft: Draft, mistakes: &mut Vec<Mistake>) -> Initialise {
@@ -42,6 +42,7 @@ fn initialise(draft: Draft, mistakes: &mut Vec<Mistake>) -> Initialise {
     let method = draft.partition_method.unwrap_or(PartitionMethod::Range);
     Initialise {
         target: draft.target,
+        yes_load: draft.yes_load,
         steps,
         scale: draft.scale.unwrap_or(1),
         fill_factor: draft.fill_factor.unwrap_or(100),
@@ -113,6 +114,7 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
         json: draft.json,
         strict: draft.strict,
         allow_shell: draft.allow_shell,
+        yes_load: draft.yes_load,
         lang: draft.lang.unwrap_or(&En),
     }))
 }

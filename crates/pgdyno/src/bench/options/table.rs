@@ -101,6 +101,7 @@ pub struct Draft {
     pub json: bool,
     pub strict: bool,
     pub allow_shell: bool,
+    pub yes_load: Option<String>,
 
     /// The first option that only `--http` has.
     pub first_of_http: Option<&'static str>,
@@ -373,6 +374,9 @@ pub static TABLE: &[Opt] = &[
     opt(NONE, "allow-shell", "", Phase::Both,
         &[(Section::Ours, "let scripts run programs by \\shell and \\setshell")],
         switch!(allow_shell)),
+    opt(NONE, "yes-load", "HOST", Phase::Both,
+        &[(Section::Ours, "load HOST or HOST:PORT, though it is on another machine")],
+        |draft, it| { draft.yes_load = Some(it.to_owned()); Ok(()) }),
 
     opt(NONE, "http", "URL", Phase::Run,
         &[(Section::Http, "ask this service instead of PostgreSQL: http://host:port/path,\nhttps://..., unix:/socket:/path")],

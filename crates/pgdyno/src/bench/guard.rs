@@ -1,0 +1,108 @@
+//! Warnings before `bench` loads a server of another machine, or drops tables that are not pgbench's.
+
+use super::prepare::words;
+use crate::voice::{Trouble, Voice};
+use stack::ask::Connection;
+use stack::location::Location;
+use std::io::{IsTerminal, stderr, stdin};
+
+/// pgbench's tables and their columns, which none of them lacks.
+const TABLES: [(&str, &str); 4] = [
+    ("pgbench_accounts", "'aid', 'bid', 'abalance', 'filler'"),
+    ("pgbench_branches", "'bid', 'bbalance', 'filler'"),
+    ("pgbench_history", "'tid', 'bid', 'aid', 'delta', 'mtime', 'filler'"),
+    ("pgbench_tellers", "'tid', 'bid', 'tbalance', 'filler'"),
+];
+
+/// Refuses or warns of a server that is not on this machine, unless `--yes-load` names it. `address`: `host:port`.
+///
+/// On a terminal somebody can type the option, so the server is not loaded without it. Elsewhere a script that was written
+/// for pgbench goes on, with a warning.
+pub fn loads(
+    location: &Location,
+    address: &str,
+    yes_load: Option<&str>,
+    voice: &Voice,
+) -> Result<(), Trouble> {
+    if *location == Location::ThisMachine || is_named(yes_load, address) {
+        return Ok(());
+    }
+    let what = format!("{address} {location}, and would be loaded");
+    if stdin().is_terminal() && stderr().is_terminal() {
+        return Err(Trouble::new(what).hint(hint(address)));
+    }
+    voice.warning(&what);
+    voice.hint(&hint(address));
+    Ok(())
+}
+
+/// Refuses what `-i` would drop or empty: tables that are called as pgbench's and have other columns, anywhere; and on a
+/// server that is neither on this machine nor named, whatever is called so.
+pub fn drops(
+    connection: &mut Connection,
+    location: &Location,
+    address: &str,
+    yes_load: Option<&str>,
+) -> Result<(), Trouble> {
+    let may = *location == Location::ThisMachine || is_named(yes_load, address);
+    for (name, columns) in TABLES {
+        let sql = format!(
+            "select to_regclass('{name}'), count(*) from pg_attribute \
+             where attrelid = to_regclass('{name}') and attname in ({columns}) and not attisdropped"
+        );
+        let answer = connection.query(&sql).map_err(|it| Trouble::new(words(&it)))?;
+        let Some([Some(table), Some(count)]) = answer.rows.first().map(Vec::as_slice) else { continue };
+        if count.parse() != Ok(columns.split(',').count()) {
+            let what = format!(
+                "table {table} has not the columns of pgbench's table of that name, and is not dropped"
+            );
+            return Err(Trouble::new(what).hint("name another database, or drop it yourself"));
+        }
+        if !may {
+            let what = format!("{address} {location}, and -i would drop its table {table}");
+            return Err(Trouble::new(what).hint(hint(address)));
+        }
+    }
+    Ok(())
+}
+
+fn hint(address: &str) -> String {
+    format!("if it is yours and may be loaded, add --yes-load={address}")
+}
+
+/// Whether one of the names, divided by commas, is this `host:port` or its host.
+fn is_named(yes_load: Option<&str>, address: &str) -> bool {
+    let host = address.rsplit_once(':').map_or(address, |it| it.0);
+    let names = |it: &str| it.eq_ignore_ascii_case(address) || it.eq_ignore_ascii_case(host);
+    yes_load.is_some_and(|it| it.split(',').any(|it| names(it.trim())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for (named, address, expected) in [
+            (None, "db:5432", false),
+            (Some("db"), "db:5432", true),
+            (Some("DB"), "db:5432", true),
+            (Some("db:5432"), "db:5432", true),
+            (Some("a, db"), "db:5432", true),
+            (Some("db:5433"), "db:5432", false),
+            (Some("d"), "db:5432", false),
+            (Some(""), "db:5432", false),
+            (Some("/tmp"), "/tmp:5432", true),
+            (Some("::1"), "::1:5432", true),
+        ] {
+            assert_eq!(is_named(named, address), expected, "{named:?} {address}");
+        }
+    }
+
+    #[test]
+    fn this_machine_is_loaded_without_a_word_and_others_if_named() {
+        let voice = Voice { program: "bench".to_owned() };
+        assert_eq!(loads(&Location::ThisMachine, "localhost:5432", None, &voice), Ok(()));
+        assert_eq!(loads(&Location::OtherMachine, "db:5432", Some("db"), &voice), Ok(()));
+    }
+}

@@ -1,0 +1,277 @@
+//! Tells whether a server that was reached is on this machine.
+//!
+//! An address does not: `ssh -L`, `kubectl port-forward` and proxies of clouds listen on the loopback and lead elsewhere.
+//! The server names its process and when that began; only if this machine has such a process of PostgreSQL is the
+//! server here. Through a pooler or balancer the server behind it answers, so that is what is looked for.
+
+use crate::ask::{Address, Connection};
+use rustix::time::{ClockId, clock_gettime};
+use std::fmt;
+use std::fs::{read, read_dir, read_link, read_to_string};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+/// Where a server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    ThisMachine,
+    /// The address is not of the loopback.
+    OtherMachine,
+    /// The address is of this machine, and what answers there is not shown to be: why.
+    Unproven(String),
+}
+
+/// A session's server process, as the server describes it.
+#[derive(Clone, Debug, PartialEq)]
+struct Backend {
+    /// Process id, in the innermost namespace of the server.
+    pid: u32,
+    /// Unix time in seconds.
+    started: f64,
+    /// The server's own address, as it sees the connection.
+    address: String,
+}
+
+/// A process of this machine.
+#[derive(Clone, Debug, PartialEq)]
+struct Process {
+    /// Its number in each process namespace that it is in, ours first.
+    pids: Vec<u32>,
+    name: String,
+    /// Unix time in seconds.
+    started: f64,
+}
+
+const BACKEND: &str = "select pg_backend_pid(), extract(epoch from backend_start), \
+    coalesce(host(inet_server_addr()) || ' port ' || inet_server_port(), 'a Unix socket') \
+    from pg_stat_activity where pid = pg_backend_pid()";
+
+/// The server takes its time soon after the process began, and the kernel counts from the boot: seconds.
+const TOLERANCE: f64 = 2.0;
+
+/// Programs that listen here for what is elsewhere.
+const FORWARDERS: [&str; 14] = [
+    "ssh",
+    "sshd",
+    "autossh",
+    "kubectl",
+    "socat",
+    "stunnel",
+    "stunnel4",
+    "cloud_sql_proxy",
+    "cloud-sql-proxy",
+    "session-manager-plugin",
+    "chisel",
+    "frpc",
+    "tsh",
+    "boundary",
+];
+
+/// Whether an address is of this machine alone: the loopback or a Unix socket.
+pub fn is_loopback(address: &Address) -> bool {
+    match address {
+        Address::Unix(_) => true,
+        Address::Tcp(it) => it.ip().to_canonical().is_loopback(),
+    }
+}
+
+/// Where the server that answers a session is.
+pub fn of_server(address: &Address, session: &mut Connection) -> Location {
+    if !is_loopback(address) {
+        return Location::OtherMachine;
+    }
+    let backend = match session.query(BACKEND) {
+        Ok(it) => it.rows.first().and_then(|row| Backend::read(row)),
+        Err(error) => return Location::Unproven(format!("it does not name its process ({error})")),
+    };
+    let Some(backend) = backend else {
+        return Location::Unproven("it does not name its process".to_owned());
+    };
+    // The number is the same unless the server is in a container.
+    let direct = [PathBuf::from(format!("/proc/{}", backend.pid))].into_iter();
+    let all = read_dir("/proc").into_iter().flatten().flatten().map(|it| it.path());
+    if direct.chain(all).filter_map(|it| Process::read(&it)).any(|it| backend.is(&it)) {
+        return Location::ThisMachine;
+    }
+    let Backend { pid, address, .. } = backend;
+    Location::Unproven(format!("its address is {address}, and its process {pid} is none of this machine's"))
+}
+
+/// Where a service is that listens at an address, as far as the program tells that listens there.
+///
+/// What is behind a proxy that is not in the table of forwarders, or of a user whose processes we may not inspect, is not
+/// known and counts as this machine's.
+pub fn of_listener(address: &Address) -> Location {
+    if !is_loopback(address) {
+        return Location::OtherMachine;
+    }
+    let forwarder = listener(address).into_iter().find(|it| FORWARDERS.contains(&it.as_str()));
+    match forwarder {
+        Some(it) => Location::Unproven(format!("{it} listens there and forwards to elsewhere")),
+        None => Location::ThisMachine,
+    }
+}
+
+impl Backend {
+    fn read(row: &[Option<String>]) -> Option<Backend> {
+        let value = |at: usize| row.get(at)?.as_deref();
+        let (pid, started) = (value(0)?.parse().ok()?, value(1)?.parse().ok()?);
+        Some(Backend { pid, started, address: value(2)?.to_owned() })
+    }
+
+    fn is(&self, process: &Process) -> bool {
+        let named = ["postgres", "postmaster"].iter().any(|it| process.name.contains(it));
+        let same = process.pids.last() == Some(&self.pid);
+        named && same && (process.started - self.started).abs() <= TOLERANCE
+    }
+}
+
+impl Process {
+    /// Reads `/proc/<pid>`; `None` if it has gone.
+    fn read(directory: &Path) -> Option<Process> {
+        let status = String::from_utf8_lossy(&read(directory.join("status")).ok()?).into_owned();
+        let field = |name: &str| status.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(':'));
+        let pids =
+            field("NSpid").or(field("Pid"))?.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+        let stat = String::from_utf8_lossy(&read(directory.join("stat")).ok()?).into_owned();
+        // Field 22 of proc_pid_stat(5); the second, a name in brackets, may have blanks.
+        let ticks: f64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
+        let seconds = |clock| {
+            let it = clock_gettime(clock);
+            it.tv_sec as f64 + it.tv_nsec as f64 / 1e9
+        };
+        let booted = seconds(ClockId::Realtime) - seconds(ClockId::Boottime);
+        let started = booted + ticks / rustix::param::clock_ticks_per_second() as f64;
+        Some(Process { pids, name: field("Name")?.trim().to_owned(), started })
+    }
+}
+
+/// Names of the programs that listen at a TCP address of our network namespace.
+fn listener(address: &Address) -> Vec<String> {
+    let Address::Tcp(wanted) = address else { return Vec::new() };
+    let lines = ["/proc/net/tcp", "/proc/net/tcp6"].map(|it| read_to_string(it).unwrap_or_default()).concat();
+    let inodes: Vec<String> =
+        lines.lines().filter_map(|it| listening(it, wanted)).map(|it| format!("socket:[{it}]")).collect();
+    let mut names = Vec::new();
+    for process in read_dir("/proc").into_iter().flatten().flatten().map(|it| it.path()) {
+        let mut files = read_dir(process.join("fd")).into_iter().flatten().flatten();
+        let holds = files
+            .any(|it| read_link(it.path()).is_ok_and(|it| inodes.iter().any(|inode| it == Path::new(inode))));
+        if holds && let Ok(it) = read_link(process.join("exe")) {
+            names.extend(it.file_name().map(|it| it.to_string_lossy().into_owned()));
+        }
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The inode of a line of `/proc/net/tcp` whose socket listens at `wanted`, see `proc_net_tcp(5)`.
+fn listening(line: &str, wanted: &SocketAddr) -> Option<u64> {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let (ip, port) = fields.get(1)?.split_once(':')?;
+    let port = u16::from_str_radix(port, 16).ok()?;
+    let word = |at: usize| u32::from_str_radix(ip.get(at * 8..at * 8 + 8)?, 16).ok();
+    let ip: IpAddr = match ip.len() {
+        8 => Ipv4Addr::from(word(0)?.to_ne_bytes()).into(),
+        32 => {
+            let mut bytes = [0; 16];
+            for at in 0..4 {
+                bytes[at * 4..at * 4 + 4].copy_from_slice(&word(at)?.to_ne_bytes());
+            }
+            Ipv6Addr::from(bytes).into()
+        }
+        _ => return None,
+    };
+    let listens = fields.get(3) == Some(&"0A");
+    let serves = ip.is_unspecified() || ip.to_canonical() == wanted.ip().to_canonical();
+    (listens && serves && port == wanted.port()).then(|| fields.get(9)?.parse().ok()).flatten()
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Location::ThisMachine => f.write_str("is on this machine"),
+            Location::OtherMachine => f.write_str("is on another machine"),
+            Location::Unproven(why) => write!(f, "is not shown to be on this machine: {why}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn near_and_far() {
+        for (address, expected) in [
+            ("127.0.0.1:1", true),
+            ("127.3.2.1:1", true),
+            ("[::1]:1", true),
+            ("[::ffff:127.0.0.1]:1", true),
+            ("[::ffff:192.0.2.1]:1", false),
+            ("192.0.2.1:1", false),
+            ("0.0.0.1:1", false),
+            ("[fe80::1]:1", false),
+        ] {
+            let it: SocketAddr = address.parse().unwrap();
+            assert_eq!(is_loopback(&Address::Tcp(it)), expected, "{address}");
+        }
+        assert!(is_loopback(&Address::Unix("/tmp/.s.PGSQL.5432".into())));
+    }
+
+    #[test]
+    fn a_backend_is_a_process_by_number_name_and_start() {
+        let backend = Backend { pid: 70, started: 1000.0, address: "10.0.0.5 port 5432".into() };
+        let process =
+            |pids: &[u32], name: &str, started| Process { pids: pids.into(), name: name.into(), started };
+        for (it, expected) in [
+            (process(&[70], "postgres", 1000.4), true),
+            (process(&[70], "postmaster", 999.0), true),
+            // In a container.
+            (process(&[4711, 70], "postgres", 1000.0), true),
+            // Of a container, and by chance another's number outside.
+            (process(&[70, 9], "postgres", 1000.0), false),
+            (process(&[71], "postgres", 1000.0), false),
+            (process(&[70], "bash", 1000.0), false),
+            (process(&[70], "postgres", 1003.0), false),
+            (process(&[70], "postgres", 10.0), false),
+        ] {
+            assert_eq!(backend.is(&it), expected, "{it:?}");
+        }
+    }
+
+    #[test]
+    fn reads_this_process() {
+        let it = Process::read(Path::new("/proc/self")).unwrap();
+        assert_eq!(it.pids.first(), Some(&std::process::id()));
+        let now = clock_gettime(ClockId::Realtime).tv_sec as f64;
+        assert!(it.started <= now + 1.0 && it.started > now - 86_400.0, "{it:?} at {now}");
+    }
+
+    #[test]
+    fn rows() {
+        let row = |it: [&str; 3]| it.map(|it| (!it.is_empty()).then(|| it.to_owned()));
+        let backend = Backend { pid: 7, started: 1.5, address: "::1 port 1".into() };
+        assert_eq!(Backend::read(&row(["7", "1.5", "::1 port 1"])), Some(backend));
+        for it in [["", "1.5", "a"], ["7", "", "a"], ["7", "x", "a"], ["-7", "1", "a"], ["7", "1.5", ""]] {
+            assert_eq!(Backend::read(&row(it)), None, "{it:?}");
+        }
+        assert_eq!(Backend::read(&[]), None);
+    }
+
+    #[test]
+    fn finds_who_listens() {
+        for ip in [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv4Addr::UNSPECIFIED.into()] {
+            let listener_of_ours = TcpListener::bind((ip, 0)).unwrap();
+            let port = listener_of_ours.local_addr().unwrap().port();
+            let address = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+            let ours = std::env::current_exe().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+            assert_eq!(listener(&address), [ours], "{ip}");
+            assert_eq!(of_listener(&address), Location::ThisMachine);
+        }
+        let far = Address::Tcp("192.0.2.1:80".parse().unwrap());
+        assert_eq!(of_listener(&far), Location::OtherMachine);
+    }
+}
