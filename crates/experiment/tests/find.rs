@@ -109,6 +109,11 @@ fn mistakes() {
     check(rated, "prove: true", "`prove` where no maximum is looked for");
     let stages = "load: { model: closed, users: [{ users: 5, spawn_rate: 1, for: 10s }] }";
     check(stages, "find: max", "users in stages where a level is looked for");
+    let own = "operations: { a: { schedule: \"const(5, 10s)\", sql: SELECT 1 } }\n";
+    for find in ["max", "confirm", "soak", "{ soak: { level: 5 } }", "{ sweep: { max: {} } }"] {
+        let told = "every operation has a schedule of its own where a level is looked for";
+        check(&format!("{own}{OPEN}"), &format!("find: {find}"), told);
+    }
 }
 
 /// Whoever searches does not go beyond what a machine of others may bear.

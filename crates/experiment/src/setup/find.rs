@@ -1,6 +1,7 @@
 //! What is looked for?
 
 use super::Maker;
+use super::mix::Mix;
 use crate::file::find::{self as file, Found, How};
 use crate::unit::Share;
 use model::Nanos;
@@ -146,10 +147,19 @@ impl Maker<'_> {
     }
 
     /// What a search cannot turn.
-    pub(super) fn searched(&mut self, find: &Find, load: &crate::file::Load) {
-        if load.users.is_some()
-            && !matches!(find, Find::Once | Find::Failover | Find::Sweep(Sweep { max: None }))
-        {
+    pub(super) fn searched(&mut self, find: &Find, load: &crate::file::Load, mix: &Mix) {
+        if matches!(find, Find::Once | Find::Failover | Find::Sweep(Sweep { max: None })) {
+            return;
+        }
+        if mix.is_empty() {
+            let instead = "leave a `schedule` out: the search sets the rate of operations that have none";
+            self.tell(
+                "find",
+                "every operation has a schedule of its own where a level is looked for",
+                instead,
+            );
+        }
+        if load.users.is_some() {
             let instead = "write `clients`: the search sets how many there are";
             self.tell("load.users", "users in stages where a level is looked for", instead);
         }

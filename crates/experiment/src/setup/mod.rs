@@ -83,7 +83,7 @@ impl Maker<'_> {
         {
             self.remarks.push(format!("no operation draws from the feed {}", quote(&feed.name)));
         }
-        self.searched(&find, &file.load);
+        self.searched(&find, &file.load, &mix);
         self.through_poolers(&stack, &load, &operations);
         let setup =
             Setup { stack, dataset, feeds, operations, load, objectives: file.objectives, stop, faults };
