@@ -19,7 +19,8 @@ pub struct Feed {
     pub sql: Option<String>,
     /// Rows that stand here: each a mapping with the same keys.
     pub rows: Option<Vec<Ordered<Word>>>,
-    /// Names of the columns, where the file's first line has none, or of the query's.
+    /// Which columns are taken, by the names that the query or the objects have. Of a CSV or TSV file: the names of all its
+    /// columns in their order, where its first line is a row and does not name them.
     pub columns: Option<Vec<String>>,
     /// `sequential` when left out.
     pub order: Option<Order>,

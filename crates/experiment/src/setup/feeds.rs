@@ -136,7 +136,14 @@ impl Maker<'_> {
             Ok(columns) => Some(columns),
             Err(why) => {
                 let found = format!("the feed {}: {why}", quote(&place.display().to_string()));
-                self.tell(&at, found, "name a file of rows, relative to this one");
+                let (at, instead) = match columns {
+                    Some(_) => (
+                        format!("{path}.columns"),
+                        "name the file's own columns, or leave it out where the file's first line names them",
+                    ),
+                    None => (at, "name a file of rows, relative to this one"),
+                };
+                self.tell(&at, found, instead);
                 None
             }
         }

@@ -24,6 +24,14 @@ pub fn form(name: &str) -> Option<FeedForm> {
     })
 }
 
+/// A line of names, and itself for a row.
+fn twice(line: &[u8]) -> Vec<u8> {
+    let mut both = line.to_vec();
+    both.extend((!line.ends_with(b"\n")).then_some(b'\n'));
+    both.extend(line);
+    both
+}
+
 /// The columns of a file, or why there are none. Only its first line that is not empty is read.
 pub fn columns(path: &Path, form: FeedForm, given: Option<&[String]>) -> Columns {
     let unreadable = |error: io::Error| format!("it cannot be read: {}", plain(&error));
@@ -45,11 +53,39 @@ pub fn columns(path: &Path, form: FeedForm, given: Option<&[String]>) -> Columns
         }
     };
     if form != Form::JsonLines && given.is_none() {
-        // The line of names, and itself for a row.
-        let again = line.clone();
-        line.extend((!again.ends_with(b"\n")).then_some(b'\n'));
-        line.extend(again);
+        line = twice(&line);
+    }
+    if let Some(names) = given.filter(|_| form != Form::JsonLines)
+        && let Ok(first) = feed::pack(form, None, &mut twice(&line).as_slice(), io::sink())
+        && first.columns().iter().any(|it| names.contains(it))
+    {
+        let first = first.columns().join(", ");
+        return Err(format!("its first line names its columns ({first}), and would be taken for a row"));
     }
     let packing = feed::pack(form, given, &mut line.as_slice(), io::sink()).map_err(|it| it.to_string())?;
     Ok(packing.columns().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_line_of_names_is_no_row() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let check = |text: &str, given: Option<&[&str]>, expected: Result<&str, &str>| {
+            let path = folder.path().join("f.csv");
+            std::fs::write(&path, text).expect("there is room");
+            let given: Option<Vec<String>> = given.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+            let found = columns(&path, FeedForm::Csv, given.as_deref()).map(|it| it.join(","));
+            let found = found.as_deref().map_err(String::as_str);
+            assert_eq!(found, expected, "{text:?} {given:?}");
+        };
+        let told = "its first line names its columns (userid, name), and would be taken for a row";
+        check("userid,name\n1,a\n", None, Ok("userid,name"));
+        check("userid,name\n1,a\n", Some(&["id", "name"]), Err(told));
+        check("userid,name\n1,a\n", Some(&["userid", "name"]), Err(told));
+        check("1,a\n", Some(&["id", "name"]), Ok("id,name"));
+        check("1,a", Some(&["id"]), Err("line 1: \"1,a\" has 2 fields, and the columns are 1"));
+    }
 }

@@ -34,7 +34,7 @@ impl Feeds {
         }
         let rows = match &feed.source {
             FeedSource::File { path, form } => of_file(path, *form, feed.columns.as_deref())?,
-            FeedSource::Query(sql) => of_query(&feed.name, sql, &mut connection()?)?,
+            FeedSource::Query(sql) => of_query(feed, sql, &mut connection()?)?,
             FeedSource::Rows(rows) => {
                 let mut packing = Packing::new(nameless()?, feed.columns.clone().unwrap_or_default());
                 for row in rows {
@@ -76,17 +76,42 @@ fn of_file(path: &Path, form: FeedForm, columns: Option<&[String]>) -> Result<Ro
     laid(packing)
 }
 
-fn of_query(name: &str, sql: &str, connection: &mut Connection) -> Result<Rows, Trouble> {
-    let answer =
-        connection.query(sql).map_err(|it| Trouble::new(format!("the query of feed {name} failed: {it}")))?;
-    let Answer { columns, rows, .. } = answer;
-    let mut packing = Packing::new(nameless()?, columns);
+fn of_query(feed: &plan::Feed, sql: &str, connection: &mut Connection) -> Result<Rows, Trouble> {
+    let failed = |it| Trouble::new(format!("the query of feed {} failed: {it}", feed.name));
+    let Answer { columns, rows, .. } = connection.query(sql).map_err(failed)?;
+    let chosen = chosen(&feed.name, feed.columns.as_deref(), &columns)?;
+    let names = chosen.iter().map(|at| columns[*at].clone()).collect();
+    let mut packing = Packing::new(nameless()?, names);
     for row in &rows {
         // A feed knows texts only: NULL is an empty one.
-        let fields = row.iter().map(|it| it.as_deref().unwrap_or_default().as_bytes());
+        let fields = chosen.iter().map(|at| row[*at].as_deref().unwrap_or_default().as_bytes());
         packing.push(fields).map_err(|it| unwritten(&it))?;
     }
     laid(packing)
+}
+
+/// Positions of the columns that a feed takes of a query's result: those that it names, or all.
+fn chosen(feed: &str, named: Option<&[String]>, columns: &[String]) -> Result<Vec<usize>, Trouble> {
+    let quoted = |all: &[String]| all.iter().map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(", ");
+    let position = |name: &String| {
+        let mut places = columns.iter().enumerate().filter(|it| it.1 == name).map(|it| it.0);
+        match (places.next(), places.next()) {
+            (Some(at), None) => Ok(at),
+            (Some(_), Some(_)) => {
+                let what = format!("feeds.{feed}.sql: the query returns two columns \"{name}\"");
+                Err(Trouble::new(what).hint("name each otherwise, as in SELECT a.id AS a_id, b.id AS b_id"))
+            }
+            (None, _) => {
+                let what = format!(
+                    "feeds.{feed}.columns: there is no column \"{name}\" in the query's result, which has {}",
+                    quoted(columns)
+                );
+                let hint = format!("write the names of the query's columns, or name one by AS {name}");
+                Err(Trouble::new(what).hint(hint))
+            }
+        }
+    };
+    named.unwrap_or(columns).iter().map(position).collect()
 }
 
 /// What PostgreSQL's statistics say of `schema.table.column`; `None` where they say nothing.
@@ -222,6 +247,29 @@ mod tests {
         let rows = FeedSource::Rows(vec![vec!["7".into()], vec!["8".into()]]);
         check(plan(rows, Some(&["id"])), "id: 7 8");
         check(plan(FeedSource::Query("SELECT 1".into()), None), "nobody is asked");
+    }
+
+    #[test]
+    fn chooses_columns_of_a_query_by_name() {
+        let owned = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let check = |named: Option<&[&str]>, columns: &[&str], expected: Result<&[usize], &str>| {
+            let found = chosen("users", named.map(owned).as_deref(), &owned(columns));
+            match (&found, expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{named:?} {columns:?}"),
+                (Err(found), Err(expected)) => assert_eq!(found.what, expected),
+                _ => panic!("{named:?} of {columns:?}: {found:?}"),
+            }
+        };
+        check(None, &["id", "name"], Ok(&[0, 1]));
+        check(Some(&["id"]), &["id", "name"], Ok(&[0]));
+        // The order of the query does not matter.
+        check(Some(&["id", "name"]), &["name", "x", "id"], Ok(&[2, 0]));
+        let found =
+            "feeds.users.columns: there is no column \"id\" in the query's result, which has \"userid\"";
+        check(Some(&["id"]), &["userid"], Err(found));
+        let found = "feeds.users.sql: the query returns two columns \"id\"";
+        check(None, &["id", "id"], Err(found));
+        check(Some(&["id"]), &["id", "id"], Err(found));
     }
 
     /// Bytes of this process that are nobody else's and no file's.
