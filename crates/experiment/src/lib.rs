@@ -69,13 +69,16 @@ pub type Columns = Result<Vec<String>, String>;
 /// Reads the first lines of a file; columns are given where those do not name them.
 pub type ColumnsOf = dyn Fn(&Path, FeedForm, Option<&[String]>) -> Columns;
 
+/// Judges a script; given the variables that have a value when it begins, `None` where they are not known.
+pub type JudgeScript<'a> = dyn Fn(&str, QueryMode, Option<&[String]>) -> Judged + 'a;
+
 /// The grammars within the file: each says what is wrong with a text.
 #[derive(Clone, Copy)]
 pub struct Grammars<'a> {
     /// A schedule.
     pub schedule: &'a dyn Fn(&str) -> Judged<Course>,
     /// A script in pgbench's language.
-    pub script: &'a dyn Fn(&str, QueryMode) -> Judged,
+    pub script: &'a JudgeScript<'a>,
     /// A URL.
     pub url: &'a dyn Fn(&str) -> Judged<Place>,
     /// Whom the address of a database names, as far as the address can be understood; who attaches it tells of the rest.
@@ -256,7 +259,7 @@ mod tests {
         );
         let grammars = Grammars {
             schedule: &|_| Ok(Course { lasting: Nanos::ZERO, most: 0.0 }),
-            script: &|_, _| Ok(()),
+            script: &|_, _, _| Ok(()),
             url: &|_| Err(Vec::new()),
             dsn: &|_| None,
             regex: &|_| Ok(()),

@@ -24,7 +24,7 @@ fn try_reading(text: &str) -> Result<Plan, Mistakes> {
     let grammars = Grammars {
         dsn: &|text| Some(place(text)),
         schedule: &|text| refuse(text).map(|()| course),
-        script: &|text, _| refuse(text),
+        script: &|text, _, _| refuse(text),
         url: &|text| refuse(text).map(|()| place(text)),
         regex: &refuse,
         secret: &|name| if name == "NONE" { refuse("!") } else { Ok(()) },

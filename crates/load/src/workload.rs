@@ -96,6 +96,8 @@ pub struct Workload {
     secret: u64,
     /// A ledger is kept of them.
     kept: bool,
+    /// A client that comes to a statement with an unset variable is aborted.
+    requires_variables: bool,
     /// Variables that hold fields of feeds, and how much room each is given.
     pub(crate) fields: Vec<(Slot, usize)>,
     /// By script, then command; `None` for commands that ask nothing of PostgreSQL.
@@ -252,6 +254,7 @@ impl Workload {
             keyed,
             secret: 0,
             kept: false,
+            requires_variables: false,
             fields,
             requests,
             calls,
@@ -275,6 +278,20 @@ impl Workload {
         }
         self.feeds = feeds;
         self
+    }
+
+    /// Aborts a client whose statement names a variable without a value, instead of sending the name or NULL as pgbench does.
+    pub fn requiring_variables(self) -> Workload {
+        Workload { requires_variables: true, ..self }
+    }
+
+    /// First variable of a statement that has no value, where each must have one.
+    #[inline]
+    pub(crate) fn missing_variable(&self, script: u16, command: u16, variables: &Variables) -> Option<Slot> {
+        if !self.requires_variables {
+            return None;
+        }
+        self.request(script, command).args.iter().copied().find(|it| !variables.is_set(*it))
     }
 
     /// The replicas have a door of their own; by script, where its SQL goes. Clients still begin with a session by the first

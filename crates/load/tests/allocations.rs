@@ -222,7 +222,7 @@ fn mix_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
         ("found".to_owned(), CaptureFrom::Regex("tok(e[a-z])".to_owned())),
     ];
     let steps = [step("/${who}", captures, Some("token")), step("/${found}?${date}&${n}", Vec::new(), None)];
-    let sets = [("n".to_owned(), "random(1, 1000)".to_owned())];
+    let sets = [("n", "random(1, 1000)"), ("token", "7")].map(|(name, it)| (name.to_owned(), it.to_owned()));
     let mut maker = Maker::new(Mode::Simple, &[]);
     maker.http(&Head { name: "steps", weight: 1, draws: Some((0, &columns)) }, 0, &sets, &steps);
     maker.ammo(&Head { name: "ammo", weight: 1, draws: Some((1, &columns)) }, 0);

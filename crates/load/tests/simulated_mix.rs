@@ -222,15 +222,18 @@ fn what_is_not_there_is_a_failure_with_a_code_of_its_own() {
 }
 
 #[test]
-fn a_script_and_requests_share_their_variables() {
+fn a_variable_of_another_operation_is_undefined() {
+    // Whichever is drawn first: the request would sometimes be sent without the value.
     let mut maker = Maker::new(Mode::Simple, &[]);
     maker.pgbench(&head("numbers"), "\\set n 5\n", false);
     maker.http(&head("asks"), 0, &[], &[step("GET", "/${n}")]);
-    let program = maker.finish().expect("it is right");
-    let told = talk(Plan { transactions: Some(50), ..plan(program, 1, CLOSED) }, Vec::new(), |_| ok(""));
-    assert_eq!(told.outcomes.len(), 50);
-    assert!((10..40).contains(&told.sent.len()), "{} requests", told.sent.len());
-    assert_eq!(lines(&told.sent).last(), Some(&"GET /5"));
+    let told = maker.finish().expect_err("a variable is undefined");
+    assert_eq!(told[0].message, "operation \"asks\": the variable ${n} is not defined");
+    let mut maker = Maker::new(Mode::Simple, &[]);
+    maker.http(&head("asks"), 0, &[("n".to_owned(), "5".to_owned())], &[step("GET", "/${n}")]);
+    maker.pgbench(&head("reads"), "SELECT :n;\n", false);
+    let program = maker.finish().expect("pgbench sends what is undefined");
+    assert_eq!(program.undefined.len(), 1);
 }
 
 #[test]
@@ -354,10 +357,10 @@ fn mistakes_are_told_all_at_once() {
         "operation \"op\", step 1: \"a b\" is no variable's name\nhint: use letters, digits and underscores",
         "operation \"op\", step 1: the capture \"c\": \"c\" is no JSON pointer\nhint: write one such as /items/0/id",
         "operation \"op\", step 1: the capture \"d\": \"(\" is no regular expression: unclosed group\nhint: write one such as name=\"token\" value=\"([^\"]+)\"",
+        "operation \"op\": the variable ${nobody} is not defined\nhint: set it, capture it in an earlier step, or draw it from a feed with such a column",
         "operation \"ammo\": its feed has no column \"target\" of requests\nhint: ammunition is a feed of the form uri, uripost, raw or access",
         "operation \"ammo\": its feed has no column \"headers\" of requests\nhint: ammunition is a feed of the form uri, uripost, raw or access",
         "operation \"ammo\": its feed has no column \"body\" of requests\nhint: ammunition is a feed of the form uri, uripost, raw or access",
-        "operation \"op\": the variable ${nobody} is not defined\nhint: set it, capture it in an earlier step, or draw it from a feed with such a column",
     ];
     assert_eq!(told, expected);
 }

@@ -58,9 +58,14 @@ pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, Refused> 
     let unreadable =
         |error| Refused::Unreadable(format!("cannot read {}: {}", path.display(), plain(&error)));
     let text = read_text(path).map_err(unreadable)?;
+    plan(path, &text, sets, quick).map_err(Refused::Wrong)
+}
+
+/// Plan of an experiment file's text. `path` is what diagnostics name and what other files are relative to.
+pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Plan, Mistakes> {
     let request = Request {
         path,
-        text: &text,
+        text,
         sets,
         quick,
         grammars: grammars::ALL,
@@ -68,7 +73,7 @@ pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, Refused> 
         columns: &feeds::columns,
         form: &feeds::form,
     };
-    experiment::read(&request).map_err(Refused::Wrong)
+    experiment::read(&request)
 }
 
 /// Bytes of an experiment file, and of a script that one names. YAML takes ten times as much memory while it is read.

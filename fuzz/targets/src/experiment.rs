@@ -24,7 +24,7 @@ pub fn run(data: &[u8]) {
         quick,
         grammars: Grammars {
             schedule: &|text| refuse(text).map(|()| Course { lasting: Nanos::from_secs(1), most: 1.0 }),
-            script: &|text, _| refuse(text),
+            script: &|text, _, _| refuse(text),
             url: &|text| {
                 let (address, near) = (text.to_owned(), text.contains('1'));
                 let target = text.get(4..).unwrap_or("/").to_owned();

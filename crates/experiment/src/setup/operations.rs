@@ -2,7 +2,7 @@
 
 use super::Maker;
 use super::feeds::Known;
-use super::http::Variables;
+use super::http::{PREDEFINED, Variables};
 use super::mix::Mix;
 use crate::Complaint;
 use crate::file;
@@ -110,11 +110,11 @@ impl Maker<'_> {
         let work = match (it.sql, it.script, it.ammo, it.steps) {
             (Some(sql), ..) => {
                 let span = self.at(&format!("{path}.sql"));
-                self.script(&span, &sql, context.mode);
+                self.script(&span, &sql, context.mode, &variables);
                 Work::Script { text: sql, origin: None }
             }
             (None, Some(script), ..) => {
-                let (text, origin) = self.script_file(&path, &script, context.mode);
+                let (text, origin) = self.script_file(&path, &script, context.mode, &variables);
                 Work::Script { text, origin }
             }
             (None, None, Some(_), _) => Work::Ammo,
@@ -251,7 +251,8 @@ impl Maker<'_> {
     ) {
         let before = format!("\\set {name} ");
         let span = self.at(at);
-        if let Err(complaints) = (self.request.grammars.script)(&format!("{before}{expression}"), mode) {
+        if let Err(complaints) = (self.request.grammars.script)(&format!("{before}{expression}"), mode, None)
+        {
             let moved = |it: Complaint| {
                 let place = |it: usize| it.saturating_sub(before.len()).min(expression.len());
                 Complaint { at: place(it.at.start)..place(it.at.end), ..it }
@@ -287,7 +288,13 @@ impl Maker<'_> {
         }
     }
 
-    fn script_file(&mut self, path: &str, script: &str, mode: QueryMode) -> (String, Option<PathBuf>) {
+    fn script_file(
+        &mut self,
+        path: &str,
+        script: &str,
+        mode: QueryMode,
+        variables: &Variables,
+    ) -> (String, Option<PathBuf>) {
         let folder = self.request.path.parent().unwrap_or("".as_ref());
         let origin = folder.join(script);
         let shown = origin.display().to_string();
@@ -299,7 +306,7 @@ impl Maker<'_> {
                     self.sources.len() - 1
                 });
                 let bytes = 0..self.sources[source].text.trim_end().len();
-                self.script(&Span { source, bytes }, &text, mode);
+                self.script(&Span { source, bytes }, &text, mode, variables);
                 (text, Some(origin))
             }
             Err(error) => {
@@ -312,8 +319,11 @@ impl Maker<'_> {
         }
     }
 
-    fn script(&mut self, span: &Span, text: &str, mode: QueryMode) {
-        if let Err(complaints) = (self.request.grammars.script)(text, mode) {
+    fn script(&mut self, span: &Span, text: &str, mode: QueryMode, variables: &Variables) {
+        let predefined = PREDEFINED.map(str::to_owned);
+        let known: Vec<String> = variables.names.iter().cloned().chain(predefined).collect();
+        let known = (!variables.open).then_some(known.as_slice());
+        if let Err(complaints) = (self.request.grammars.script)(text, mode, known) {
             self.complain(span, text, complaints);
         }
     }

@@ -30,7 +30,7 @@ fn reading(
         grammars: Grammars {
             dsn: &|_| None,
             schedule: &|_| Ok(course),
-            script: &|_, _| Ok(()),
+            script: &|_, _, _| Ok(()),
             url,
             regex: &|_| Ok(()),
             secret: &|_| Ok(()),

@@ -315,7 +315,7 @@ impl Program {
         let first_line = call.first_line(&names);
         let command = Command { line: 1, first_line: first_line.clone(), kind: Kind::Http(Box::new(call)) };
         let script = Script { name: first_line, weight: 1, draw: None, commands: vec![command] };
-        Ok(Program { scripts: vec![script], names: Arc::new(names) })
+        Ok(Program { scripts: vec![script], names: Arc::new(names), undefined: Vec::new() })
     }
 }
 

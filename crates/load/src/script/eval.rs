@@ -91,6 +91,29 @@ impl Expr {
     ) -> Result<Value, EvalError> {
         Evaluation { variables, rng, trace }.node(&self.0)
     }
+
+    /// Calls `found` for every variable that the expression names.
+    pub(super) fn each_variable(&self, found: &mut dyn FnMut(Slot)) {
+        self.0.each_variable(found);
+    }
+}
+
+impl Node {
+    fn each_variable(&self, found: &mut dyn FnMut(Slot)) {
+        let mut all = |nodes: &[Node]| nodes.iter().for_each(|it| it.each_variable(found));
+        match self {
+            Node::Const(_) => {}
+            Node::Var(slot) => found(*slot),
+            Node::Unary(_, operand) | Node::Unassignable(_, operand) => operand.each_variable(found),
+            Node::Binary(_, operands) | Node::And(operands) | Node::Or(operands) => all(&operands[..]),
+            Node::Ternary(_, operands) => all(&operands[..]),
+            Node::Extremum(_, operands) => all(operands),
+            Node::Case { arms, otherwise } => {
+                arms.iter().for_each(|it| all(it));
+                otherwise.each_variable(found);
+            }
+        }
+    }
 }
 
 struct Evaluation<'a> {

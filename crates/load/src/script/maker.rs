@@ -7,7 +7,7 @@ use super::names::{NameTable, Names, valid_name};
 use super::parser::{self, Mistake};
 use super::read::Reader;
 use super::token::Cursor;
-use super::{Command, Draw, Kind, Mode, Program, Script, Slot, Source, Sql};
+use super::{Command, Draw, Kind, Mode, Program, Script, Slot, Source, Sql, undefined};
 use model::plan::{Body, CaptureFrom, Step};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -24,10 +24,10 @@ pub struct Maker {
     mistakes: Vec<Diagnostic>,
     /// By script: the feed it draws from and the names of its columns.
     draws: Vec<Option<(u16, Vec<String>)>>,
-    /// Variables that have a value: given, computed, captured or drawn.
-    known: BTreeSet<Slot>,
-    /// Variables that requests use, and the script in which each was first met.
-    used: Vec<(Slot, String)>,
+    /// Variables whose values are given.
+    predefined: BTreeSet<Slot>,
+    /// Variables that scripts in pgbench's language read before anything gives them a value.
+    undefined: Vec<Diagnostic>,
 }
 
 /// What every script of a mix has.
@@ -44,9 +44,9 @@ impl Maker {
     /// `predefined` are variables whose values are given. What depends on `mode`: as in [`super::parse`].
     pub fn new(mode: Mode, predefined: &[&str]) -> Maker {
         let mut names = NameTable::default();
-        let known = predefined.iter().map(|it| names.slot(it)).collect();
-        let (scripts, mistakes, draws, used) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Maker { mode, secrets: |_| None, names, scripts, mistakes, draws, known, used }
+        let predefined = predefined.iter().map(|it| names.slot(it)).collect();
+        let (scripts, mistakes, draws, undefined) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Maker { mode, secrets: |_| None, names, scripts, mistakes, draws, predefined, undefined }
     }
 
     /// What `${env:NAME}` stands for in requests; without this, for nothing.
@@ -60,10 +60,8 @@ impl Maker {
         let mut reader = Reader::new(&source, self.mode, allow_shell, &mut self.names);
         let commands = reader.read();
         self.mistakes.append(&mut reader.mistakes);
-        self.known.extend(commands.iter().filter_map(|it| match it.kind {
-            Kind::Set { slot, .. } | Kind::SetShell { slot, .. } => Some(slot),
-            _ => None,
-        }));
+        let defined = self.defined(head);
+        self.undefined.extend(undefined::diagnostics(&source, &commands, &self.names, &defined));
         self.push(head, commands);
     }
 
@@ -71,6 +69,7 @@ impl Maker {
     /// and an expression, as behind `\set`. Texts hold variables as `${name}`.
     pub fn http(&mut self, head: &Head<'_>, service: u16, sets: &[(String, String)], steps: &[Step]) {
         let mut commands = Vec::with_capacity(sets.len() + steps.len());
+        let mut wrong_sets = Vec::new();
         for (name, expression) in sets {
             let line = commands.len() as u32 + 1;
             let first_line = format!("\\set {name} {expression}");
@@ -81,11 +80,12 @@ impl Maker {
                     let column = first_line[..before.min(first_line.len())].chars().count() as u32 + 1;
                     let file = head.name.to_owned();
                     self.mistakes.push(Diagnostic { file, line, column, text: first_line, message, hint });
+                    wrong_sets.push(self.names.slot(name));
                 }
             }
         }
         for (number, step) in steps.iter().enumerate() {
-            let (call, wrong) = self.step(head.name, service, step);
+            let (call, wrong) = self.step(service, step);
             let place = match &step.name {
                 Some(name) => format!("operation \"{}\", step \"{name}\": ", head.name),
                 None if steps.len() > 1 => format!("operation \"{}\", step {}: ", head.name, number + 1),
@@ -98,6 +98,16 @@ impl Maker {
             let first_line = step.name.clone().unwrap_or_else(|| call.first_line(self.names.names()));
             let line = commands.len() as u32 + 1;
             commands.push(Command { line, first_line, kind: Kind::Http(Box::new(call)) });
+        }
+        let defined = self.defined(head).into_iter().chain(wrong_sets).collect();
+        for (slot, _) in undefined::undefined(&commands, &self.names, defined) {
+            let message = format!(
+                "operation \"{}\": the variable ${{{}}} is not defined",
+                head.name,
+                self.names.name(slot)
+            );
+            let hint = "set it, capture it in an earlier step, or draw it from a feed with such a column";
+            self.mistakes.push(Diagnostic::placeless(head.name, message, hint));
         }
         self.push(head, commands);
     }
@@ -125,7 +135,6 @@ impl Maker {
     /// schedule of its own.
     pub fn finish(mut self) -> Result<Program, Vec<Diagnostic>> {
         self.draw();
-        self.look_for_undefined();
         if self.names.overflowed {
             let message = format!("too many variables (maximum is {})", usize::from(Slot::MAX) + 1);
             self.mistake(message, "use fewer names");
@@ -139,7 +148,7 @@ impl Maker {
                 keep.names = Arc::clone(&names);
             }
         }
-        Ok(Program { scripts: self.scripts, names })
+        Ok(Program { scripts: self.scripts, names, undefined: self.undefined })
     }
 
     /// A mistake that is in no single script.
@@ -150,6 +159,13 @@ impl Maker {
     fn push(&mut self, head: &Head<'_>, commands: Vec<Command>) {
         self.draws.push(head.draws.map(|(feed, columns)| (feed, columns.to_vec())));
         self.scripts.push(Script { name: head.name.to_owned(), weight: head.weight, draw: None, commands });
+    }
+
+    /// Variables that have a value when a script begins: given ones, and the columns of its feed.
+    fn defined(&self, head: &Head<'_>) -> BTreeSet<Slot> {
+        let columns = head.draws.map_or(&[][..], |it| it.1);
+        let drawn = columns.iter().filter_map(|it| self.names.known(it));
+        self.predefined.iter().copied().chain(drawn).collect()
     }
 
     /// Columns become variables once it is known which of them are used.
@@ -163,27 +179,7 @@ impl Maker {
                 false => self.names.known(column),
             };
             let columns: Vec<Option<Slot>> = columns.iter().map(slot).collect();
-            self.known.extend(columns.iter().flatten());
             script.draw = Some(Draw { feed: *feed, columns });
-        }
-    }
-
-    fn look_for_undefined(&mut self) {
-        let kept: Vec<Box<str>> = (self.scripts.iter().flat_map(|it| &it.commands))
-            .filter_map(|it| match &it.kind {
-                Kind::Sql(sql) => sql.keep.as_ref().map(|keep| keep.prefix.clone()),
-                _ => None,
-            })
-            .collect();
-        for (slot, script) in std::mem::take(&mut self.used) {
-            let name = self.names.name(slot);
-            // Which columns a statement has is known when it is asked.
-            if self.known.contains(&slot) || kept.iter().any(|prefix| name.starts_with(&**prefix)) {
-                continue;
-            }
-            let message = format!("operation \"{script}\": the variable ${{{name}}} is not defined");
-            let hint = "set it, capture it in an earlier step, or draw it from a feed with such a column";
-            self.mistakes.push(Diagnostic::placeless(&script, message, hint));
         }
     }
 
@@ -195,22 +191,14 @@ impl Maker {
             let hint = "letters, digits and underscores, not a digit first".to_owned();
             return Err(Mistake { at: 0, message, hint });
         }
-        let slot = self.names.slot(name);
-        self.known.insert(slot);
-        Ok(Kind::Set { slot, value })
+        Ok(Kind::Set { slot: self.names.slot(name), value })
     }
 
     /// The call of a step, and what is wrong with it.
-    fn step(&mut self, script: &str, service: u16, step: &Step) -> (Call, Vec<String>) {
-        let Maker { names, known, used, secrets, .. } = self;
+    fn step(&mut self, service: u16, step: &Step) -> (Call, Vec<String>) {
+        let Maker { names, secrets, .. } = self;
         let secrets = *secrets;
-        let mut slot = |name: &str| {
-            let slot = names.slot(name);
-            if !used.iter().any(|it| it.0 == slot) {
-                used.push((slot, script.to_owned()));
-            }
-            slot
-        };
+        let mut slot = |name: &str| names.slot(name);
         let mut wrong = Vec::new();
         let method = Method::of(step.method.as_bytes()).unwrap_or_else(|| {
             let known = Method::ALL.map(Method::name).join(", ");
@@ -267,7 +255,6 @@ impl Maker {
                 continue;
             }
             let slot = names.slot(name);
-            known.insert(slot);
             match capture(from) {
                 Ok(from) => captures.push(Capture { slot, from }),
                 Err(why) => wrong.push(format!("the capture \"{name}\": {why}")),

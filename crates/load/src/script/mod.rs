@@ -19,6 +19,7 @@ mod read;
 mod shell;
 mod split;
 mod token;
+mod undefined;
 mod value;
 mod variables;
 
@@ -76,6 +77,9 @@ pub struct Program {
     pub scripts: Vec<Script>,
     /// The variables of all scripts, by slot.
     pub names: Arc<Names>,
+    /// Variables that a script in pgbench's language reads before anything gives them a value. pgbench sends such a
+    /// variable as it is written, or as NULL where it is a parameter; an expression ends the client.
+    pub undefined: Vec<Diagnostic>,
 }
 
 #[derive(Clone, Debug)]

@@ -99,8 +99,10 @@ impl<R: Recorder> Shard<R> {
         client.session.last_words = None;
         self.recorder.connected(now - client.session.connecting_since);
         self.let_in(now);
-        let client = &self.clients[i as usize];
+        let client = &mut self.clients[i as usize];
         if client.tx.is_some() {
+            // No longer logging in: the transaction may end the client before it asks anything.
+            client.state = State::Idle;
             self.run(now, i);
         } else {
             self.settle(i);

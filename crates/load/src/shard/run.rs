@@ -5,7 +5,7 @@ use super::{Abort, ConnId, Due, Said, Shard};
 use crate::ledger::{self, Keyed};
 use crate::recorder::Recorder;
 use crate::schedule::pause;
-use crate::script::{Kind, Value, Written, command_line, whole_answer};
+use crate::script::{EvalError, Kind, Mode, Value, Written, command_line, whole_answer};
 use model::durability::{Attempt, Key};
 use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
 use std::sync::Arc;
@@ -129,6 +129,11 @@ impl<R: Recorder> Shard<R> {
                     if let Some(keep) = sql.keep.as_ref().filter(|_| tx.piped) {
                         return self.abort(now, i, Abort::KeptInPipeline { every: keep.every });
                     }
+                    if let Some(slot) = work.missing_variable(tx.script, tx.command, &client.variables) {
+                        let missing = EvalError::Undefined(slot);
+                        let why = missing.explain(&work.plan.program.names, &client.variables);
+                        return self.abort(now, i, Abort::Expression(why));
+                    }
                     if self.ask(i) {
                         return;
                     }
@@ -184,6 +189,9 @@ impl<R: Recorder> Shard<R> {
                     return self.demand(self.conn(i), todo::SHELL);
                 }
                 Kind::StartPipeline if tx.piped => return self.abort(now, i, Abort::Pipeline),
+                Kind::StartPipeline if work.plan.mode == Mode::Simple => {
+                    return self.abort(now, i, Abort::SimplePipeline);
+                }
                 Kind::StartPipeline => tx.piped = true,
                 Kind::SyncPipeline | Kind::EndPipeline if !tx.piped => {
                     return self.abort(now, i, Abort::Pipeline);

@@ -35,6 +35,8 @@ pub enum Abort {
     OpenPipeline,
     /// A pipeline was begun within a pipeline, or ended outside one.
     Pipeline,
+    /// A pipeline of simple queries, each of which the server answers on its own.
+    SimplePipeline,
     /// `\gset`, or with `every` `\aset`, within a pipeline.
     KeptInPipeline {
         every: bool,

@@ -80,9 +80,27 @@ impl Default for World {
 /// # Panics
 /// When nothing is left that could happen while a shard still waits: a transaction was lost.
 pub fn drive<R: Recorder>(shards: Vec<Shard<R>>, world: &World) -> Vec<Shard<R>> {
+    drive_until(shards, world, Nanos::MAX, u64::MAX)
+}
+
+/// Runs the shards as [`drive`] does, and stops them at `deadline` on the simulated clock or after `steps_max` steps.
+///
+/// # Panics
+/// As [`drive`].
+pub fn drive_until<R: Recorder>(
+    shards: Vec<Shard<R>>,
+    world: &World,
+    deadline: Nanos,
+    steps_max: u64,
+) -> Vec<Shard<R>> {
     let mut run = Run::new(shards, world);
     let mut begun = false;
+    let mut steps = 0;
     loop {
+        steps += 1;
+        if run.now > deadline || steps > steps_max {
+            return run.shards;
+        }
         let (mut next, mut done) = (Nanos::MAX, true);
         for k in 0..run.shards.len() {
             run.shards[k].advance(run.now);

@@ -45,8 +45,8 @@ pub fn run(options: &Options, asked: &Http, voice: &Voice) -> Result<ExitCode, T
         expect: &asked.expect,
         secrets: secret,
     };
-    let own = ["client_id", "random_seed", "default_seed", "scale"];
-    let defined: Vec<&str> = options.defines.iter().map(|it| it.0.as_str()).chain(own).collect();
+    let given = options.defines.iter().map(|it| it.0.as_str());
+    let defined: Vec<&str> = given.chain(super::scripts::PREDEFINED).collect();
     let program = match Program::of_request(&written, &defined) {
         Ok(it) => it,
         Err(mistakes) => {

@@ -4,11 +4,13 @@ use super::options::{Options, Source};
 use super::ready::mode;
 use crate::voice::{Voice, plain};
 use load::script::{self, Diagnostic, Program};
+use model::summary::QueryMode;
 use std::io::Read;
 
 /// Reads and compiles all scripts; or tells every mistake in them, and returns nothing.
 pub fn compile(options: &Options, voice: &Voice) -> Option<Program> {
-    let defined: Vec<&str> = options.defines.iter().map(|(name, _)| name.as_str()).collect();
+    let defined = options.defines.iter().map(|(name, _)| name.as_str());
+    let defined: Vec<&str> = defined.chain(PREDEFINED).collect();
     let mut readable = true;
     let mut texts = Vec::new();
     for it in &options.scripts {
@@ -30,7 +32,10 @@ pub fn compile(options: &Options, voice: &Voice) -> Option<Program> {
         return None;
     }
     match script::parse(&sources, mode(options.mode), options.allow_shell, &defined) {
-        Ok(program) => Some(program).filter(|_| readable),
+        Ok(program) => {
+            program.undefined.iter().for_each(|it| warn(it, options.mode, voice));
+            Some(program).filter(|_| readable)
+        }
         Err(mistakes) => {
             mistakes.iter().for_each(|it| tell(it, voice));
             None
@@ -73,6 +78,23 @@ fn decoded(bytes: &[u8]) -> Result<String, (usize, u8)> {
     Ok(text)
 }
 
+/// Variables that every run sets.
+pub const PREDEFINED: [&str; 4] = ["client_id", "random_seed", "default_seed", "scale"];
+
+/// Warns of a variable without a value, with which pgbench goes on and so does `bench`.
+fn warn(it: &Diagnostic, mode: QueryMode, voice: &Voice) {
+    let sent = match mode {
+        QueryMode::Simple => "a statement sends it as it is written",
+        QueryMode::Extended | QueryMode::Prepared => "a statement sends NULL",
+    };
+    voice.warning(&format!("{}: {}; until another script sets it, {sent}", place(it), it.message));
+    voice.hint(&it.hint);
+}
+
+fn place(it: &Diagnostic) -> String {
+    format!("{}:{}", it.file, it.line)
+}
+
 /// A script's mistake: where, what stands there, what to write instead.
 fn tell(it: &Diagnostic, voice: &Voice) {
     if it.line == 0 {
@@ -81,10 +103,7 @@ fn tell(it: &Diagnostic, voice: &Voice) {
         let before = it.text.chars().take(it.column.saturating_sub(1) as usize);
         // Tabs stay tabs, so that the caret stands below its character.
         let indent: String = before.map(|it| if it == '\t' { '\t' } else { ' ' }).collect();
-        voice.error(&format!(
-            "{}:{}: {}\n{}\n{indent}^ error found here",
-            it.file, it.line, it.message, it.text
-        ));
+        voice.error(&format!("{}: {}\n{}\n{indent}^ error found here", place(it), it.message, it.text));
     }
     if !it.hint.is_empty() {
         voice.hint(&it.hint);

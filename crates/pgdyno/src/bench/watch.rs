@@ -141,6 +141,9 @@ impl Watch for Show<'_> {
                         aborted(kept, &format!("\\{kept} is not allowed in pipeline mode"));
                     }
                     Abort::Pipeline if name == "startpipeline" => aborted(name, "already in pipeline mode"),
+                    Abort::SimplePipeline => {
+                        aborted(name, "cannot use pipeline mode with the simple query protocol");
+                    }
                     Abort::Pipeline => aborted(name, "not in pipeline mode"),
                     Abort::Hopeless { message, .. } => aborted(name, &message),
                     Abort::Copy => aborted(name, "COPY is not supported in pgbench, aborting"),

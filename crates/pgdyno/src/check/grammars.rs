@@ -133,7 +133,7 @@ fn complaint(text: &str, it: &analysis::rule::Complaint, whose: &str) -> Complai
     Complaint { at: it.offset..it.offset + length, found, instead }
 }
 
-fn script_mistakes(text: &str, mode: QueryMode) -> Judged {
+fn script_mistakes(text: &str, mode: QueryMode, known: Option<&[String]>) -> Judged {
     let mode = match mode {
         QueryMode::Simple => script::Mode::Simple,
         QueryMode::Extended => script::Mode::Extended,
@@ -149,6 +149,11 @@ fn script_mistakes(text: &str, mode: QueryMode) -> Judged {
         Complaint { at, found: it.message, instead: it.hint }
     };
     let source = script::Source { name: "", text, weight: 1 };
-    let parsed = script::parse(&[source], mode, false, &[]);
-    parsed.map(|_| ()).map_err(|all| all.into_iter().map(complaint).collect())
+    let predefined: Vec<&str> = known.unwrap_or_default().iter().map(String::as_str).collect();
+    let all = match script::parse(&[source], mode, false, &predefined) {
+        Ok(_) if known.is_none() => Vec::new(),
+        Ok(program) => program.undefined,
+        Err(all) => all,
+    };
+    if all.is_empty() { Ok(()) } else { Err(all.into_iter().map(complaint).collect()) }
 }

@@ -148,7 +148,7 @@ fn known(before: &[Past], search: &Search) -> Vec<Seen> {
 }
 
 /// The first level: what the file says, or the cell's own load.
-fn start(max: &Max, setup: &Setup) -> f64 {
+pub(super) fn start(max: &Max, setup: &Setup) -> f64 {
     let of_load = || match (&setup.load.model, max.scale) {
         (LoadModel::Open { schedule, .. }, Scale::Rate) => {
             schedule::parse(schedule).ok().map(|it| schedule::rate_range(&it).1.0)
@@ -160,7 +160,7 @@ fn start(max: &Max, setup: &Setup) -> f64 {
 }
 
 /// The trial at a level that is held for long, if that is asked for and the level is known.
-fn held(find: &Find, setup: &Setup, answer: Option<&Answer>) -> Option<Step> {
+pub(super) fn held(find: &Find, setup: &Setup, answer: Option<&Answer>) -> Option<Step> {
     let level = |it: &Level| match it {
         Level::Given { level, .. } => Some(*level),
         Level::Share { share, .. } => Some(share * answer?.level?),

@@ -7,7 +7,7 @@ use load::driver::Address;
 use load::feed::{Feed, Order};
 use load::ledger::Keyed;
 use load::random::Seeds;
-use load::script::{Head, Maker, Program};
+use load::script::{Diagnostic, Head, Maker, Program};
 use load::{Hosts, Initial, Plan, Postgres, Seeding, Service, Workload, schedule};
 use model::plan::{FeedOrder, Load, LoadModel, Operation, Setup, To, Work};
 use model::rows::Rows;
@@ -100,7 +100,7 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
     let (services, addresses) = web.map(|it| service(it, load)).transpose()?.into_iter().unzip();
     let feeds =
         setup.feeds.iter().zip(asked.feeds).map(|(it, rows)| Feed::new(rows.clone(), order(it.order, seed)));
-    let mut work = Workload::of(plan, postgres, services).with_feeds(feeds.collect());
+    let mut work = Workload::of(plan, postgres, services).with_feeds(feeds.collect()).requiring_variables();
     let mut doors: Vec<Vec<Address>> = hosts.into_iter().collect();
     if let Some((replicas, hosts)) = replicas.door() {
         let to: Vec<To> = setup.operations.iter().map(|it| it.to).collect();
@@ -225,7 +225,8 @@ pub fn operations(setup: &Setup) -> Vec<summary::Script> {
 }
 
 fn compile(setup: &Setup, asked: &Asked<'_>) -> Result<Program, Trouble> {
-    let mut predefined: Vec<&str> = asked.variables.iter().map(|it| it.0).collect();
+    let given = asked.variables.iter().map(|it| it.0);
+    let mut predefined: Vec<&str> = given.chain(["client_id", "default_seed", "random_seed"]).collect();
     if setup.operations.iter().any(|it| it.ledger.is_some()) {
         predefined.extend(Keyed::VARIABLES);
     }
@@ -240,9 +241,10 @@ fn compile(setup: &Setup, asked: &Asked<'_>) -> Result<Program, Trouble> {
             Work::Ammo => maker.ammo(&head, 0),
         }
     }
-    maker.finish().map_err(|mistakes| {
-        Trouble::new(mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
-    })
+    let told =
+        |all: &[Diagnostic]| Trouble::new(all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+    let program = maker.finish().map_err(|it| told(&it))?;
+    if program.undefined.is_empty() { Ok(program) } else { Err(told(&program.undefined)) }
 }
 
 fn schedule(setup: &Setup) -> Result<Schedule, Trouble> {
@@ -264,8 +266,9 @@ fn schedule(setup: &Setup) -> Result<Schedule, Trouble> {
                 Ok(Stream { curve: parse(text)?, spacing, script: Some(ScriptId(n as u16)) })
             });
             let mut own: Vec<Stream> = own.collect::<Result<_, Trouble>>()?;
-            // Where every operation has arrivals of its own there is no mix.
-            let mix = (!text.is_empty()).then(|| parse(text)).transpose()?;
+            // The load's schedule is that of operations without one; where there are none, it only says how long.
+            let is_drawn = setup.operations.iter().any(|it| it.schedule.is_none());
+            let mix = is_drawn.then(|| parse(text)).transpose()?;
             match (mix, own.is_empty()) {
                 (Some(curve), true) => Schedule::Open { curve, spacing },
                 (mix, _) => {
@@ -315,3 +318,10 @@ fn describe(setup: &Setup, plan: &Plan, driver: Driver, seed: u64) -> summary::P
         driver: driver.name().to_owned(),
     }
 }
+
+#[cfg(test)]
+mod generated;
+#[cfg(test)]
+mod simulated;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! Variables that a script reads before anything gives them a value.
+
+use super::diagnostic::Diagnostic;
+use super::names::{NameTable, continues_name};
+use super::{Amount, Command, Kind, Part, Piece, Slot, Source, Word};
+use std::collections::BTreeSet;
+
+/// Names that a hint lists at most.
+const LISTED_MAX: usize = 8;
+
+/// Reads of variables to which no earlier command gives a value: the slot and the command's index, each slot once.
+///
+/// `defined` have a value when the script begins. A command within a branch counts, whether or not the branch is taken; and
+/// of a result that `\gset` or `\aset` keeps, the columns may have any names.
+pub(super) fn undefined(
+    commands: &[Command],
+    names: &NameTable,
+    mut defined: BTreeSet<Slot>,
+) -> Vec<(Slot, usize)> {
+    let mut found: Vec<(Slot, usize)> = Vec::new();
+    let mut prefixes: Vec<&str> = Vec::new();
+    for (index, command) in commands.iter().enumerate() {
+        each_read(&command.kind, &mut |slot| {
+            let may_be_column = prefixes.iter().any(|it| names.name(slot).starts_with(it));
+            if !defined.contains(&slot) && !may_be_column && !found.iter().any(|it| it.0 == slot) {
+                found.push((slot, index));
+            }
+        });
+        match &command.kind {
+            Kind::Set { slot, .. } | Kind::SetShell { slot, .. } => {
+                defined.insert(*slot);
+            }
+            Kind::Sql(sql) => prefixes.extend(sql.keep.iter().map(|it| &*it.prefix)),
+            Kind::Http(call) => defined.extend(call.captures.iter().map(|it| it.slot)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The same reads in a script's text, each with its place and what to write instead.
+pub(super) fn diagnostics(
+    source: &Source<'_>,
+    commands: &[Command],
+    names: &NameTable,
+    defined: &BTreeSet<Slot>,
+) -> Vec<Diagnostic> {
+    let sets = commands.iter().filter_map(|it| match it.kind {
+        Kind::Set { slot, .. } | Kind::SetShell { slot, .. } => Some(slot),
+        _ => None,
+    });
+    let known: BTreeSet<Slot> = defined.iter().copied().chain(sets).collect();
+    let listed: Vec<String> =
+        known.iter().take(LISTED_MAX).map(|slot| format!(":{}", names.name(*slot))).collect();
+    let others = if listed.is_empty() { String::new() } else { format!("write {}, ", listed.join(" or ")) };
+    let diagnostic = |(slot, index): (Slot, usize)| {
+        let name = names.name(slot);
+        let hint =
+            format!("{others}set it before by \\set {name} …, or write \": {name}\" if no variable is meant");
+        let message = format!("undefined variable \"{name}\"");
+        let (line, column, text) = place(source.text, commands[index].line, name);
+        Diagnostic { file: source.name.to_owned(), line, column, text: text.to_owned(), message, hint }
+    };
+    undefined(commands, names, defined.clone()).into_iter().map(diagnostic).collect()
+}
+
+/// Line, column (both from 1) and whole line of the first `:name` at or behind a line; of the line itself if there is none.
+fn place<'a>(text: &'a str, from: u32, name: &str) -> (u32, u32, &'a str) {
+    let written = format!(":{name}");
+    let is_name = |line: &str, at: usize| {
+        let rest = line.as_bytes().get(at + written.len()).copied();
+        !line[..at].ends_with(':') && !rest.is_some_and(continues_name)
+    };
+    let lines = || (1..).zip(text.lines()).skip(from.saturating_sub(1) as usize);
+    let found = lines().find_map(|(number, line)| {
+        let (at, _) = line.match_indices(&written).find(|(at, _)| is_name(line, *at))?;
+        Some((number, line[..at].chars().count() as u32 + 1, line))
+    });
+    found.unwrap_or_else(|| (from, 1, lines().next().map_or("", |it| it.1)))
+}
+
+/// Every variable that a command reads.
+fn each_read(kind: &Kind, found: &mut dyn FnMut(Slot)) {
+    match kind {
+        Kind::Sql(sql) => sql.pieces.iter().for_each(|it| {
+            if let Piece::Var { slot } = it {
+                found(*slot);
+            }
+        }),
+        // The columns of its feed, which it draws.
+        Kind::Http(call) if call.ammo.is_some() => {}
+        Kind::Http(call) => {
+            let headers = call.headers.iter().flat_map(|it| &it.1);
+            for it in call.target.iter().chain(headers).chain(call.body.iter().flatten()) {
+                if let Part::Var { slot, .. } = it {
+                    found(*slot);
+                }
+            }
+        }
+        Kind::Set { value, .. } => value.each_variable(found),
+        Kind::If { test, .. } | Kind::Elif { test, .. } => test.each_variable(found),
+        Kind::Sleep { amount: Amount::Variable { slot, .. } } => found(*slot),
+        Kind::SetShell { words, .. } | Kind::Shell { words } => words.iter().for_each(|it| {
+            if let Word::Var(slot) = it {
+                found(*slot);
+            }
+        }),
+        Kind::Sleep { amount: Amount::Constant(_) }
+        | Kind::Else { .. }
+        | Kind::Endif
+        | Kind::StartPipeline
+        | Kind::SyncPipeline
+        | Kind::EndPipeline => {}
+    }
+}

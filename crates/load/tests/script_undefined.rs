@@ -1,0 +1,124 @@
+//! Variables that a script reads before anything gives them a value: found before the run, and while it goes on.
+
+use load::random::Seeds;
+use load::script::{Head, Maker, Mode, Program, Source, parse};
+use load::sim::{World, drive};
+use load::{Plan, Seeding, Shard, Workload};
+use model::{Nanos, Outcome, Record, Schedule};
+use std::sync::Arc;
+use wire::pg::{Login, Transport};
+
+/// `line:column name`, of every variable that is found.
+fn found(text: &str, mode: Mode, predefined: &[&str]) -> Vec<String> {
+    let source = Source { name: "s", text, weight: 1 };
+    let program = parse(&[source], mode, true, predefined).unwrap_or_else(|it| panic!("{text}\n{it:?}"));
+    let named = |it: &load::script::Diagnostic| {
+        let name = it.message.split('"').nth(1).expect("the name is quoted");
+        format!("{}:{} {name}", it.line, it.column)
+    };
+    program.undefined.iter().map(named).collect()
+}
+
+#[test]
+fn finds_variables_without_a_value() {
+    for (text, expected) in [
+        ("SELECT :idd;", &["1:8 idd"][..]),
+        ("\\set id 1\nSELECT :id;", &[]),
+        ("\\set id 1\nSELECT :id,\n  :idd, :idd;", &["3:3 idd"]),
+        ("SELECT :id;\n\\set id 1", &["1:8 id"]),
+        ("\\set x :x + 1", &["1:8 x"]),
+        (
+            "\\set x case when :a > 1 then :b else least(:c, :d) end",
+            &["1:18 a", "1:30 b", "1:44 c", "1:48 d"],
+        ),
+        ("\\set x random_zipfian(1, :m, 1.5) + abs(:k)", &["1:26 m", "1:41 k"]),
+        ("\\if :a = 1\n\\elif :b\n\\endif\n\\sleep :c ms", &["1:5 a", "2:7 b", "4:8 c"]),
+        ("\\setshell a echo :b\n\\shell echo :a ::c", &["1:18 b"]),
+        ("SELECT 1 AS one \\gset\nSELECT :one, :any;", &[]),
+        ("SELECT 1 AS one \\gset p_\nSELECT :p_one, :one;", &["2:16 one"]),
+        ("SELECT :p_one AS one \\gset p_", &["1:8 p_one"]),
+        ("SELECT 1 AS one \\aset\nSELECT :one;", &[]),
+        // A branch that may not be taken counts.
+        ("\\if 1\n\\set a 1\n\\endif\nSELECT :a;", &[]),
+        ("SELECT '1'::int, x[1:2], a ::text;", &[]),
+        ("SELECT '{\"a\":true}';", &["1:13 true"]),
+        ("SELECT :given;", &[]),
+        ("SELECT ':given2', :given_;", &["1:9 given2", "1:19 given_"]),
+    ] {
+        for mode in [Mode::Simple, Mode::Extended, Mode::Prepared] {
+            assert_eq!(found(text, mode, &["given"]), expected, "{text} {mode:?}");
+        }
+    }
+}
+
+#[test]
+fn says_what_to_write_instead() {
+    let source = Source { name: "s.sql", text: "\\set id 1\nSELECT :idd;", weight: 1 };
+    let program = parse(&[source], Mode::Prepared, false, &[]).expect("pgbench sends NULL");
+    let expected = "s.sql:2: undefined variable \"idd\"\nSELECT :idd;\n       ^ error found here\n\
+                    hint: write :id, set it before by \\set idd …, or write \": idd\" if no variable is meant";
+    assert_eq!(program.undefined[0].to_string(), expected);
+}
+
+/// The columns of a script's own feed have values; those of another script's do not.
+#[test]
+fn columns_of_the_own_feed_have_values() {
+    let columns = ["id".to_owned()];
+    let mut maker = Maker::new(Mode::Simple, &[]);
+    let head = |name, draws| Head { name, weight: 1, draws };
+    maker.pgbench(&head("a", Some((0, &columns[..]))), "SELECT :id;", false);
+    maker.pgbench(&head("b", None), "SELECT :id;", false);
+    let program = maker.finish().expect("pgbench sends NULL");
+    let files: Vec<&str> = program.undefined.iter().map(|it| it.file.as_str()).collect();
+    assert_eq!(files, ["b"]);
+}
+
+fn plan(program: Program, mode: Mode) -> Plan {
+    let mut seeds = Seeds::new(7);
+    Plan {
+        program,
+        mode,
+        schedule: Schedule::Closed { think: Nanos::ZERO },
+        duration: None,
+        transactions: Some(5),
+        clients: 1,
+        threads: 1,
+        max_tries: 1,
+        latency_limit: None,
+        backlog_max: 100,
+        drain: Nanos::from_secs(10),
+        reconnect: false,
+        connecting_max: 1,
+        connect_timeout: Nanos::from_secs(10),
+        timeout: None,
+        verbose: false,
+        statements: false,
+        seeds: Seeding {
+            clients: vec![seeds.client()],
+            choices: vec![seeds.thread().choose],
+            arrivals: 7,
+            other: 7,
+            variables: Vec::new(),
+        },
+    }
+}
+
+/// A value that only a branch would have given is sent as NULL by pgbench; where variables are required the client ends.
+#[test]
+fn a_branch_that_was_not_taken_ends_the_client() {
+    for mode in [Mode::Simple, Mode::Extended, Mode::Prepared] {
+        let source = Source { name: "s", text: "\\if 0\n\\set a 1\n\\endif\nSELECT :a;", weight: 1 };
+        let run = |requires: bool| {
+            let program = parse(&[source], mode, false, &[]).expect("a script");
+            let login = Arc::new(Login::new("u", "d"));
+            let work = Workload::new(plan(program, mode), login, Transport::Unix);
+            let work = if requires { work.requiring_variables() } else { work };
+            let shard = Shard::new(Arc::new(work), 0, Vec::<Record>::new());
+            drive(vec![shard], &World::default()).remove(0).recorder
+        };
+        let ok = |all: &[Record]| all.iter().filter(|it| it.outcome == Outcome::Ok).count();
+        assert_eq!(ok(&run(false)), 5, "{mode:?}");
+        let records = run(true);
+        assert_eq!(ok(&records), 0, "{mode:?} {records:?}");
+    }
+}

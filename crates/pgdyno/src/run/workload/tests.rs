@@ -1,0 +1,138 @@
+use super::generated;
+use super::simulated::{Refusal, first_second};
+
+const STACK: &str = "stack: { postgres: {} }\n";
+
+/// Files that `check` accepts run.
+#[test]
+fn runs_what_check_accepts() {
+    let check = |text: &str, expected: usize| {
+        let records = first_second(&format!("{STACK}{text}")).unwrap_or_else(|it| panic!("{text}\n{it:?}"));
+        let within = expected * 9 / 10..=expected * 3 / 2;
+        assert!(within.contains(&records.len()), "{} records\n{text}", records.len());
+    };
+    let a = "a: { schedule: \"const(100, 5s)\", sql: SELECT 1 }";
+    let b = "b: { schedule: \"const(200, 5s)\", sql: SELECT 2 }";
+    let open = "load: { model: open, max_in_flight: 20 }";
+    let half = "load: { model: open, max_in_flight: 20, threads: 2 }";
+    check(&format!("operations: {{ {a} }}\n{open}"), 100);
+    check(&format!("operations: {{ {a}, {b} }}\n{open}"), 300);
+    check(&format!("operations: {{ {a}, {b} }}\n{half}"), 300);
+    // A client that aborts right after its log-in gives its place among those that log in back.
+    let aborts = "operations: { a: { sql: \"\\\\set x 1 / 0\\nSELECT :x\" } }";
+    check(&format!("{aborts}\nload: {{ model: closed, clients: 4, duration: 5s, connect_each: true }}"), 4);
+    // Pipelines of simple queries end their clients, as in pgbench.
+    let piped = "operations: { a: { sql: \"\\\\startpipeline\\nSELECT 1;\\n\\\\endpipeline\" } }";
+    check(&format!("{piped}\nload: {{ model: closed, clients: 2, duration: 5s }}"), 2);
+    // The base load is absent, or that of some operations only.
+    check(
+        &format!(
+            "operations: {{ {a}, c: {{ rate: 100, sql: SELECT 3 }} }}\n{open_5s}",
+            open_5s = "load: { model: open, max_in_flight: 20, duration: 5s }"
+        ),
+        200,
+    );
+    check(
+        &format!(
+            "operations: {{ {a}, {b}, c: {{ sql: SELECT 3 }} }}\nload: {{ model: open, schedule: \"const(50, 5s)\", max_in_flight: 20 }}"
+        ),
+        350,
+    );
+}
+
+/// A variable without a value ends a run before it begins: by `check`, or where only a query tells its columns, by the
+/// trial's preparation.
+#[test]
+fn refuses_undefined_variables() {
+    let check = |text: &str, expected: &str| {
+        let refusal = first_second(text).expect_err(text);
+        let (is_checked, told) = match refusal {
+            Refusal::Check(told) => (true, told),
+            Refusal::Prepare(told) => (false, told),
+        };
+        let (wanted, words) = expected.split_once(": ").expect("who refuses, and why");
+        assert!(is_checked == (wanted == "check") && told.contains(words), "{text}\n{told}");
+    };
+    for mode in ["simple", "extended", "prepared"] {
+        let load = format!("load: {{ model: closed, clients: 1, duration: 5s, query_mode: {mode} }}");
+        let sql =
+            |operation: &str, feeds: &str| format!("{STACK}{feeds}operations: {{ {operation} }}\n{load}");
+        check(&sql("a: { sql: \"SELECT :idd\" }", ""), "check: undefined variable \"idd\"");
+        check(&sql("a: { sql: \"SELECT :rows\" }", ""), "check: undefined variable \"rows\"");
+        check(&sql("a: { sql: \"\\\\set x :y + 1\\nSELECT :x\" }", ""), "check: undefined variable \"y\"");
+        check(
+            &sql("a: { sql: \"\\\\set n 1\\nSELECT :n\" }, b: { sql: \"SELECT :n\" }", ""),
+            "check: undefined variable \"n\"",
+        );
+        let named = "feeds: { f: { sql: \"SELECT 1 AS id\", columns: [id] } }\n";
+        check(&sql("a: { feed: f, sql: \"SELECT :idd\" }", named), "check: undefined variable \"idd\"");
+        let unnamed = "feeds: { f: { sql: \"SELECT 1 AS id\" } }\n";
+        check(&sql("a: { feed: f, sql: \"SELECT :idd\" }", unnamed), "prepare: undefined variable \"idd\"");
+        let defined = sql("a: { feed: f, sql: \"SELECT :id, :client_id, :random_seed\" }", unnamed);
+        first_second(&defined).expect("every variable has a value");
+    }
+    let stack = "stack: { service: { command: [serve] }, postgres: {} }\n";
+    let load = "load: { model: closed, clients: 1, duration: 5s }\n";
+    let feed = "feeds: { f: { sql: \"SELECT 1 AS id\" } }\n";
+    for request in [
+        "get: \"/a/${idd}\"",
+        "get: /a, headers: { X: \"${idd}\" }",
+        "get: /a, query: { x: \"${idd}\" }",
+        "post: /a, body: \"${idd}\"",
+        "post: /a, json: { x: \"${idd}\" }",
+        "post: /a, form: { x: \"${idd}\" }",
+        "steps: [{ get: \"/${idd}\", capture: { idd: { json: /a } } }]",
+    ] {
+        let http = |feeds: &str, feed: &str| {
+            format!("{stack}{feeds}operations: {{ a: {{ {feed} {request} }} }}\n{load}")
+        };
+        check(&http("", ""), "check: knows no variable `idd`");
+        check(&http(feed, "feed: f, "), "prepare: the variable ${idd} is not defined");
+    }
+    let other = "a: { set: { n: 1 }, get: \"/${n}\" }, b: { feed: f, get: \"/${n}\" }";
+    check(
+        &format!("{stack}{feed}operations: {{ {other} }}\n{load}"),
+        "prepare: operation \"b\": the variable ${n} is not defined",
+    );
+    let predefined = "a: { get: \"/${client_id}/${random_seed}\" }";
+    let records = first_second(&format!("{stack}operations: {{ {predefined} }}\n{load}"));
+    assert!(!records.expect("every variable has a value").is_empty());
+}
+
+/// Files that are run where `PGDYNO_GENERATED_FILES` does not say how many.
+const GENERATED: u64 = 300;
+/// Of a hundred, as many must be accepted: a generator of mistakes tests nothing.
+const ACCEPTED_MIN: u64 = 50;
+
+/// Whatever `check` accepts runs its first second without a panic. The first seed is `PGDYNO_GENERATED_SEED`, or 1.
+#[test]
+fn generated_files_run_their_first_second() {
+    let number = |name: &str| std::env::var(name).ok().map(|it| it.parse::<u64>().expect("a whole number"));
+    let files = number("PGDYNO_GENERATED_FILES").unwrap_or(GENERATED);
+    let first = number("PGDYNO_GENERATED_SEED").unwrap_or(1);
+    let (mut ran, mut refused, mut records) = (0, 0, 0);
+    let mut panics = Vec::new();
+    for seed in first..first + files {
+        let text = generated::file(seed);
+        match std::panic::catch_unwind(|| first_second(&text)) {
+            Ok(Ok(all)) => {
+                ran += 1;
+                records += all.len();
+            }
+            Ok(Err(Refusal::Check(_))) => refused += 1,
+            // Only its rows tell the columns of a query that names none.
+            Ok(Err(Refusal::Prepare(why))) => {
+                assert!(
+                    why.contains("not defined") || why.contains("undefined variable"),
+                    "seed {seed}: {why}\n{text}"
+                );
+            }
+            Err(_) => panics.push(format!("seed {seed}:\n{text}")),
+        }
+    }
+    println!(
+        "{files} files from seed {first}: {ran} ran, {refused} refused by check, {records} transactions"
+    );
+    assert!(panics.is_empty(), "{} files panic\n{}", panics.len(), panics.join("\n\n"));
+    assert!(ran * 100 >= files * ACCEPTED_MIN, "{ran} of {files} files ran");
+}
