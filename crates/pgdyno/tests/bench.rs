@@ -122,6 +122,38 @@ fn log_files() {
     fs::remove_dir_all(&directory).expect("it was made above");
 }
 
+/// The measurement comes to its end; what is missing of its result is said.
+#[test]
+fn outputs_that_fail_are_no_panic() {
+    let server = server();
+    let full = || fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    for json in ["", "--json"] {
+        let args: Vec<&str> = ["-S", "-t", "5", json].into_iter().filter(|it| !it.is_empty()).collect();
+        let run = |change: &dyn Fn(&mut Command)| {
+            let mut command = command(&server.1, &args);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            change(&mut command);
+            let output = command.output().expect("the program runs");
+            (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        };
+        let (status, said) = run(&|it| {
+            it.stdout(full());
+        });
+        let why = "could not write to standard output: No space left on device";
+        assert!(status == Some(1) && said.contains(why) && !said.contains("panicked"), "{status:?} {said}");
+        let (status, said) = run(&|it| {
+            let (reader, writer) = std::io::pipe().expect("there are descriptors");
+            drop(reader);
+            it.stdout(writer);
+        });
+        assert!(status == Some(0) && !said.contains("panicked"), "{status:?} {said}");
+        let (status, _) = run(&|it| {
+            it.stderr(full());
+        });
+        assert_eq!(status, Some(0));
+    }
+}
+
 #[test]
 fn no_password_is_shown() {
     let server = server();

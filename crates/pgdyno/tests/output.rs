@@ -3,6 +3,8 @@
 use rusqlite::Connection;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -298,5 +300,76 @@ fn a_strangers_run_is_not_run() {
                 "nothing was begun"
             );
         }
+    }
+}
+
+/// A PostgreSQL whose every word is hostile: it lets everybody in, and answers every query with an error.
+fn hostile_server() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    let port = listener.local_addr().expect("it is bound").port();
+    let message = |kind: u8, body: &[u8]| {
+        let mut all = vec![kind];
+        all.extend((body.len() as u32 + 4).to_be_bytes());
+        all.extend(body);
+        all
+    };
+    let said = |kind: u8| {
+        let fields = ["SERROR", "VERROR", "C42P01"].map(str::to_owned).into_iter();
+        let fields = fields.chain(["M", "D", "H"].map(|it| format!("{it}{HOSTILE}")));
+        let body: String = fields.map(|it| it + "\0").chain(["\0".to_owned()]).collect();
+        message(kind, body.as_bytes())
+    };
+    let ready = message(b'Z', b"I");
+    let setting = |name: &str| message(b'S', format!("{name}\0{HOSTILE}\0").as_bytes());
+    let let_in =
+        [message(b'R', &0u32.to_be_bytes()), setting("server_version"), setting("TimeZone"), said(b'N')]
+            .concat();
+    let let_in = [let_in, message(b'K', &[0, 0, 0, 1, 0, 0, 0, 2]), ready.clone()].concat();
+    let refused = [said(b'E'), ready].concat();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let (let_in, refused) = (let_in.clone(), refused.clone());
+            // Each goes with its client.
+            std::thread::spawn(move || {
+                let mut bytes = [0; 4096];
+                let mut answer = |with: &[u8]| match stream.read(&mut bytes) {
+                    Ok(count) if count > 0 => stream.write_all(with).is_ok(),
+                    _ => false,
+                };
+                let mut goes_on = answer(&let_in);
+                while goes_on {
+                    goes_on = answer(&refused);
+                }
+            });
+        }
+    });
+    port
+}
+
+#[test]
+fn a_hostile_server_reaches_no_terminal() {
+    let folder = Folder::new("server", |_| ());
+    let port = hostile_server();
+    fs::write(folder.0.join("x.sql"), "SELECT 1;\n").expect("there is room");
+    for args in ["-S -t 1", "-n -f x.sql -t 1", "-n -f x.sql -t 1 --json", "-i"] {
+        let args = format!("bench {args} -h 127.0.0.1 -p {port} -U x x");
+        let Output { stdout, stderr, .. } =
+            folder.pgdyno(&args).env("PGSSLMODE", "disable").output().expect("it is built");
+        let text = format!("{}\n{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+        assert_eq!(unsafe_in(&text), None, "{args}: {text:?}");
+        assert!(text.contains("u{202e}"), "{args}: nothing of it is shown: {text}");
+    }
+}
+
+/// It is refused by its length, before it takes ten times as much memory.
+#[test]
+fn long_experiment_files_are_refused() {
+    let folder = Folder::new("long", |_| ());
+    fs::write(folder.0.join("long.yaml"), "a: [".to_owned() + &"1, ".repeat(2 << 20)).expect("there is room");
+    for args in ["check long.yaml", "run long.yaml", "check /dev/zero"] {
+        let done = folder.pgdyno(args).output().expect("it is built");
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(2), "{args}: {told}");
+        assert!(told.contains("it is longer than 4 MiB"), "{args}: {told}");
     }
 }

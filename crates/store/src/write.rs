@@ -8,6 +8,7 @@ use crate::{alive, schema};
 use model::{Cell, Effort, Failures, Interval, Latency, LogEvent, Measured, Packer, Sample, Tick};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -38,6 +39,17 @@ pub struct Desk {
     /// Rows of `document`, by text.
     documents: HashMap<String, i64>,
 }
+
+/// A note, such as a statement's plan, that a row can hold: a run is worth more than one that is too long.
+fn fitting(text: &str) -> Cow<'_, str> {
+    match text.len() {
+        ..=LONGEST_NOTE => Cow::Borrowed(text),
+        length => Cow::Owned(format!("left out: it is {} MiB long", length >> 20)),
+    }
+}
+
+/// The rest of its row is short.
+const LONGEST_NOTE: usize = guard::LONGEST_VALUE - (64 << 10);
 
 /// How long a reader may keep us from writing.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -160,7 +172,7 @@ impl Desk {
             Message::Events(trial, it) => it.iter().try_for_each(|it| self.event(*trial, it)),
             Message::Note(it) => self.insert(
                 "INSERT INTO note (trial, subject, text) VALUES (?, ?, ?)",
-                params![it.trial.map(|it| it.0), it.subject, it.text],
+                params![it.trial.map(|it| it.0), it.subject, fitting(&it.text)],
             ),
             Message::End(trial, it) => self.end(*trial, it),
             Message::Settled(_) => Ok(()),

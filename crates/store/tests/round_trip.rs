@@ -92,6 +92,18 @@ fn what_was_written_comes_back() {
 }
 
 #[test]
+fn a_note_that_is_too_long_breaks_nothing() {
+    let folder = Folder::new("long-note");
+    let writer = store::create(&folder.0, &header("long-note")).expect("there is room");
+    let note = |text: String| Note { trial: None, subject: "plans".to_owned(), text };
+    writer.note(note("x".repeat(17 << 20)));
+    writer.note(note("y".to_owned()));
+    let path = writer.finish(outcome(Status::Complete)).expect("nothing failed");
+    let notes = Run::open(&path).and_then(|it| it.notes()).expect("they can be read");
+    assert_eq!(notes, ["left out: it is 17 MiB long", "y"].map(|it| note(it.to_owned())));
+}
+
+#[test]
 fn two_writers_get_two_files() {
     let folder = Folder::new("two");
     let writers: Vec<_> = (0..3).map(|_| store::create(&folder.0, &header("same")).unwrap()).collect();

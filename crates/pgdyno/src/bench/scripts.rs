@@ -43,18 +43,29 @@ pub fn compile(options: &Options, voice: &Voice) -> Option<Program> {
     }
 }
 
+/// Bytes of a script.
+const LONGEST: u64 = 64 << 20;
+
 fn read(name: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     if name == "-" {
         std::io::stdin()
+            .take(LONGEST + 1)
             .read_to_end(&mut bytes)
             .map_err(|error| format!("could not read file \"-\": {}", plain(&error)))?;
     } else {
         // Opened and read apart, as pgbench tells them apart.
-        let mut file = std::fs::File::open(name)
+        let file = std::fs::File::open(name)
             .map_err(|error| format!("could not open file \"{name}\": {}", plain(&error)))?;
-        file.read_to_end(&mut bytes)
+        file.take(LONGEST + 1)
+            .read_to_end(&mut bytes)
             .map_err(|error| format!("could not read file \"{name}\": {}", plain(&error)))?;
+    }
+    if bytes.len() as u64 > LONGEST {
+        return Err(format!(
+            "file \"{name}\" is longer than {} MiB; draw rows from a table instead",
+            LONGEST >> 20
+        ));
     }
     decoded(&bytes).map_err(|(line, byte)| {
         format!(

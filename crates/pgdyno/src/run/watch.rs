@@ -66,6 +66,14 @@ pub fn keep(kept: &mut Vec<Pace>, it: Pace) {
     kept.push(it);
 }
 
+/// Characters of a server's message that are kept.
+const SAID: usize = 1000;
+
+/// A server's message as far as it is kept: of its first line.
+fn first_words(message: &str) -> String {
+    message.lines().next().unwrap_or_default().chars().take(SAID).collect()
+}
+
 /// One trial's eyes.
 pub struct Eyes<'a> {
     observations: Receiver<Observation>,
@@ -203,12 +211,11 @@ impl Watch for Eyes<'_> {
     /// The first of each code is told; all are counted elsewhere.
     fn said(&mut self, said: Said) {
         if let (None, Said::Refused { message, .. }) = (&self.refused, &said) {
-            self.refused = message.lines().next().map(str::to_owned);
+            self.refused = Some(first_words(message));
         }
         match said {
             Said::Refused { code, message, .. } | Said::Failed { code, message, .. } => {
-                let first = message.lines().next().unwrap_or_default().to_owned();
-                self.event(EventKind::Error, Some(code.to_string()), first);
+                self.event(EventKind::Error, Some(code.to_string()), first_words(&message));
             }
             Said::Aborted { client, .. } => {
                 let text = format!("client {} gave up: its script cannot go on", client.0);

@@ -1,10 +1,11 @@
 //! However a run ends: what was measured is kept, and nothing else remains.
 
-use super::stand::{Bench, PGDYNO, Running, by_signal, counts, groups, is_root, trials, until};
+use super::stand::{BARE, Bench, PGDYNO, Running, by_signal, counts, groups, is_root, trials, until};
 use rustix::process::{Pid, Signal, kill_process};
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::pipe;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use store::{Run, State, Status};
 
 const LONG: &str = "
@@ -30,6 +31,30 @@ fn ctrl_c_keeps_what_was_measured_and_shows_it() {
     assert!(counts(&run, 1).ok > 0);
     assert!(ended.err.contains(" tps, ") && ended.err.contains(", interrupted"), "{}", ended.err);
     bench.clears();
+}
+
+/// Whoever is to read the result has gone, or its disk is full: the run's file is as complete as ever.
+#[test]
+fn a_result_that_nobody_takes_is_kept() {
+    let full = || OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let closed = || pipe().expect("there are descriptors").1;
+    let outputs: [(Stdio, Stdio, i32); 3] = [
+        (full().into(), Stdio::piped(), 1),
+        (closed().into(), Stdio::piped(), 0),
+        (Stdio::piped(), closed().into(), 0),
+    ];
+    for (out, err, status) in outputs {
+        let bench = Bench::new("unread", BARE);
+        let child = bench.command(&[]).stdout(out).stderr(err).spawn().expect("it can be run");
+        let ended = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(status), "{said}");
+        assert!(status == 0 || said.contains("could not write to standard output: No space left"), "{said}");
+        let run = bench.stored();
+        assert_eq!(run.state().expect("it is whole").status(), Some(Status::Complete));
+        assert!(counts(&run, 1).ok > 0);
+        bench.clears();
+    }
 }
 
 #[test]
