@@ -199,7 +199,10 @@ impl Lab {
         let nodes = chain.nodes().iter().chain(replicas).filter(|it| !hit.contains(&it.plan.name));
         let nodes = nodes.filter_map(|it| Some((it.plan.name.clone(), it.node?)));
         let nodes: Vec<(String, NodeId)> = nodes.collect();
-        let ended = |(name, id)| Some(format!("{name} {} in mid-trial", self.supervisor.ended(id)?));
+        let ended = |(name, id)| {
+            let end = self.supervisor.ended(id)?;
+            Some(format!("{name} {end} in mid-trial{}", self.supervisor.end_reason(id)))
+        };
         let mut all: Vec<String> = nodes.into_iter().filter_map(ended).collect();
         let before = std::mem::take(&mut self.starved);
         let starved = self.chain().starved(&self.supervisor);

@@ -228,7 +228,7 @@ impl Held {
         let supervisor = &mut self.lab.supervisor;
         let mut now = |(id, node): &(Option<NodeId>, Node)| {
             let Some(id) = *id else { return node.clone() };
-            let ended = supervisor.ended(id).map(|it| format!("it {it}"));
+            let ended = supervisor.ended(id).map(|it| format!("it {it}{}", supervisor.end_reason(id)));
             let pid = supervisor.pid(id);
             // Had the keeper been killed we would hear of no end.
             let gone = || pid.is_some_and(|it| !Path::new(&format!("/proc/{it}")).exists());

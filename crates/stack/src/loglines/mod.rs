@@ -4,6 +4,7 @@
 //! that explain an error (DETAIL, STATEMENT, …) are passed over, as they show rows and parameters.
 
 mod follow;
+mod full;
 mod heard;
 mod mask;
 mod poolers;
@@ -11,6 +12,7 @@ mod postgres;
 mod services;
 
 pub use follow::Follower;
+pub use full::disk_full;
 pub use heard::{Heard, heard};
 pub use mask::masked;
 pub(crate) use mask::without_values;

@@ -14,6 +14,7 @@ pub use protocol::{End, NodeId};
 
 use crate::host::Cgroups;
 use crate::limits::{Group, NotApplied};
+use crate::loglines::disk_full;
 use model::Leftover;
 use model::plan::Limits;
 use protocol::{Order, Word};
@@ -97,6 +98,8 @@ pub enum Answer<T> {
 
 /// How many lines of a log a [`Failure`] shows.
 const LOG_LINES: usize = 12;
+/// How many of the last lines of a log may tell why a node ended. A server of many sessions says a line for each.
+const END_LINES: usize = 300;
 
 impl Supervisor {
     /// Starts a keeper with a run directory of its own, on a disk that the user of the stack can reach.
@@ -200,7 +203,7 @@ impl Supervisor {
         while Instant::now() < until {
             match self.ended.get(&id) {
                 Some(End::Exit(0)) => return Ok(()),
-                Some(end) => return Err(self.failure(id, "run", format!("it {end}"))),
+                Some(end) => return Err(self.failure(id, "run", format!("it {end}{}", self.end_reason(id)))),
                 None => self.listen(id, until.saturating_duration_since(Instant::now()))?,
             }
         }
@@ -227,7 +230,7 @@ impl Supervisor {
             self.listen(id, pause)?;
             pause = (pause * 2).min(Duration::from_millis(50));
             if let Some(end) = self.ended.get(&id) {
-                return Err(self.failure(id, "become ready", format!("it {end}")));
+                return Err(self.failure(id, "become ready", format!("it {end}{}", self.end_reason(id))));
             }
             if Instant::now() >= until {
                 let why = format!("not within {patience:?}; last answer: {last}");
@@ -240,6 +243,12 @@ impl Supervisor {
     pub fn ended(&mut self, id: NodeId) -> Option<End> {
         let _ = self.listen(id, Duration::ZERO);
         self.ended.get(&id).copied()
+    }
+
+    /// Why a node ended, to be put behind how it did: `: its disk is full (…)`, or nothing if its log does not tell.
+    pub fn end_reason(&self, id: NodeId) -> String {
+        let lines = self.log(&self.names[id.0 as usize], END_LINES);
+        disk_full(&lines).map_or(String::new(), |it| format!(": its disk is full ({it})"))
     }
 
     /// The process number of a node; `None` once its end was heard of.

@@ -90,4 +90,10 @@ fn failures_name_node_attempt_and_log() {
         &["/bin/sh", "-c", "kill -9 $$"],
         "node could not run: it was ended by signal 9\nthe last lines of its log:\n  one\n  two",
     );
+    let full = "2026-11-22 20:00:00.000 UTC [7] 53100 PANIC:  could not write to file \"x\": No space left on device";
+    let launch = Launch::new("full", "/bin/sh", &home).args(["-c", &format!("echo '{full}'; exit 1")]);
+    let failure = supervisor.run(launch.as_user(user.as_ref()), PATIENCE).unwrap_err();
+    let expected =
+        "it exited with status 1: its disk is full (could not write to file \"x\": No space left on device)";
+    assert_eq!(failure.why, expected);
 }
