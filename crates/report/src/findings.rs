@@ -105,6 +105,7 @@ fn rank(it: &Finding) -> u8 {
         Finding::FeedsDiffer { .. } => 5,
         Finding::Circumstance { it, .. } => match it {
             Circumstance::GeneratorLate { .. } => 2,
+            Circumstance::NotUsed { .. } => 2,
             Circumstance::FeedFits { .. } => 3,
             Circumstance::NoisyHost { .. } => 5,
             Circumstance::Storm { .. } => 5,

@@ -134,6 +134,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(compared::deadlocks(cell));
         found.extend(clients::run_is_closed(cell));
         found.extend(clients::left(cell));
+        found.extend(circumstance::not_used(cell));
         found.extend(circumstance::feed_fits(cell));
     }
     found.extend(compared::throughput(&cells, experiment.seed));

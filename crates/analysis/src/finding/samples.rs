@@ -47,6 +47,8 @@ pub const PG_IDLE_BLOCKED: &str = "pg_idle_transactions_blocked";
 pub const PG_IDLE_LONGEST: &str = "pg_idle_transaction_longest";
 /// By who wrote.
 pub const PG_BUFFERS_WRITTEN: &str = "pg_buffers_written";
+/// By database that is configured: there is one as soon as the console answers.
+pub const PGBOUNCER_DATABASES: &str = "pgbouncer_pool_size";
 pub const PGBOUNCER_ASSIGNMENTS: &str = "pgbouncer_total_server_assignment_count";
 pub const PGBOUNCER_TRANSACTIONS: &str = "pgbouncer_total_xact_count";
 pub const PGBOUNCER_TIME: &str = "pgbouncer_total_xact_time";
@@ -114,6 +116,7 @@ pub const SERIES: &[&str] = &[
     PG_IDLE_BLOCKED,
     PG_IDLE_LONGEST,
     PG_BUFFERS_WRITTEN,
+    PGBOUNCER_DATABASES,
     PGBOUNCER_ASSIGNMENTS,
     PGBOUNCER_TRANSACTIONS,
     PGBOUNCER_TIME,

@@ -97,6 +97,14 @@ pub enum Circumstance {
         /// Seconds.
         time: f64,
     },
+    /// The console of a pooler shows no transaction while the load's transactions ended well: they took another way.
+    NotUsed {
+        node: String,
+        /// That ended well in the trials in which the console was asked.
+        transactions: u64,
+        trials: u32,
+        of: u32,
+    },
     /// Rules that had not what they need.
     NotJudged {
         /// In the order of [`Rule`].

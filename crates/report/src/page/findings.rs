@@ -84,7 +84,9 @@ fn seen(it: &Finding) -> (usize, &'static [ChartKind]) {
             *cell,
             match it {
                 Circumstance::FeedFits { .. } => &[Disk],
-                Circumstance::PoolsInRow { .. } | Circumstance::Little { .. } => &[Pooler],
+                Circumstance::PoolsInRow { .. }
+                | Circumstance::Little { .. }
+                | Circumstance::NotUsed { .. } => &[Pooler],
                 Circumstance::Storm { .. } => &[Connections, Failures],
                 Circumstance::IdleTransactions { .. } => &[Connections, Waits],
                 Circumstance::GeneratorLate { .. } => &[SendLag],

@@ -194,3 +194,26 @@ fn what_could_not_be_judged_is_told() {
     // Where no trial counts, their reasons are told.
     assert_eq!(told(&["direct"], &[run().invalid()]), "");
 }
+
+#[test]
+fn a_pooler_through_which_nothing_went() {
+    let console = || Run::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
+    let unused =
+        "Circumstance { cell: 0, it: NotUsed { node: \"pooler\", transactions: 10000, trials: 1, of: 1 } }";
+    let found = |run: Run, setup: &str| {
+        let experiment = experiment(&[setup], None);
+        let found = findings(&experiment, &[run.facts(&experiment)]);
+        found.iter().map(|it| format!("{it:?}")).filter(|it| it.contains("NotUsed")).collect::<Vec<_>>()
+    };
+    let counted = |rate| console().counter("pooler", "pgbouncer_total_xact_count", "app", rate);
+    // No row of a database that a client has used, or one that does not grow.
+    assert_eq!(found(console(), "pooled"), [unused]);
+    assert_eq!(found(counted(0.0), "pooled"), [unused]);
+    assert_eq!(found(counted(1000.0), "pooled"), [""; 0]);
+    // Nobody asked the console, or nothing went anywhere.
+    assert_eq!(found(Run::new(0, 0), "pooled"), [""; 0]);
+    assert_eq!(found(console().without_summary(), "pooled"), [""; 0]);
+    // Odyssey counts in intervals of its own.
+    let odyssey = Run::new(0, 0).counter("pooler", "odyssey_total_xact_count", "app", 0.0);
+    assert_eq!(found(odyssey, "odyssey"), [""; 0]);
+}

@@ -35,6 +35,10 @@ pub fn group(it: &Circumstance) -> String {
             "what is in {node} is not what passes through it times how long it stays (Little's law): something is in it \
              that has not ended, or is counted elsewhere"
         ),
+        Circumstance::NotUsed { node, .. } => format!(
+            "{node} was not used: its console shows no transaction, so they took another way than the one shown, or the \
+             console is another pooler's"
+        ),
         Circumstance::NotJudged { rules } => {
             let each = lacking(rules).into_iter().map(|(why, rules)| {
                 format!("{} ({})", rules.into_iter().map(rule).collect::<Vec<_>>().join(", "), missing(why))
@@ -89,6 +93,10 @@ pub fn item(it: &Circumstance) -> String {
             Some(format!("{}/s", NUMBERS.three(*rate))),
             Some(format!("{} each", NUMBERS.seconds(*time))),
         ],
+        Circumstance::NotUsed { transactions, trials, of, .. } => vec![Some(format!(
+            "{} transactions ended well in {trials} of {of} trials",
+            NUMBERS.count(*transactions)
+        ))],
         Circumstance::NotJudged { .. } => Vec::new(),
     };
     let known: Vec<String> = figures.into_iter().flatten().collect();

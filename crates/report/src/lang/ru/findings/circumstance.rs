@@ -36,6 +36,10 @@ pub fn group(it: &Circumstance) -> String {
             "в {node} находится не столько, сколько через него проходит, умноженное на время в нём (закон Литтла): там есть \
              то, что не закончилось или учтено в другом месте"
         ),
+        Circumstance::NotUsed { node, .. } => format!(
+            "{node} не использовался: в его консоли нет ни одной транзакции, значит, они прошли другим путём, чем показано, \
+             или это консоль другого пулера"
+        ),
         Circumstance::NotJudged { rules } => {
             let each = lacking(rules).into_iter().map(|(why, rules)| {
                 format!("{} ({})", rules.into_iter().map(rule).collect::<Vec<_>>().join(", "), missing(why))
@@ -88,6 +92,9 @@ pub fn item(it: &Circumstance) -> String {
             Some(format!("{}/с", RU.three(*rate))),
             Some(format!("по {}", RU.seconds(*time))),
         ],
+        Circumstance::NotUsed { transactions, trials, of, .. } => {
+            vec![Some(format!("успешных транзакций {}, измерений {trials} из {of}", RU.count(*transactions)))]
+        }
         Circumstance::NotJudged { .. } => Vec::new(),
     };
     let known: Vec<String> = figures.into_iter().flatten().collect();
