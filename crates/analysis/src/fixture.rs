@@ -33,6 +33,7 @@ pub fn quiet() -> Measured {
     Measured {
         window,
         interval,
+        outages: Vec::new(),
         clients: vec![2500; 4],
         efforts: vec![effort; 2],
         connecting: Nanos::from_millis(3),

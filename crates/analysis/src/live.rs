@@ -4,7 +4,7 @@ use crate::finding::samples::{
     CGROUP_CPU, HAPROXY_QCUR, ODYSSEY_SV_ACTIVE, PGBOUNCER_CL_WAITING, PGBOUNCER_SV_ACTIVE, PROCESS_CPU, sums,
 };
 use model::live::{Pool, Second, Used};
-use model::{Latency, Nanos, PerSecond, Sample, Tick};
+use model::{Cell, Latency, Nanos, PerSecond, Sample, Tick};
 use std::collections::BTreeMap;
 
 /// Follows one trial. What a probe tells less often than once a second stands until it tells again.
@@ -24,13 +24,14 @@ impl Live {
         it.cells.iter().for_each(|cell| response.merge(&cell.response));
         let lasting = (it.to - it.from).as_secs_f64();
         let rate = if lasting > 0.0 { response.count() as f64 / lasting } else { 0.0 };
+        let unanswered = it.cells.iter().map(Cell::unanswered).sum();
         let used = |(node, it): (&String, &(Nanos, f64, Option<f64>))| {
             Some(Used { node: node.clone(), processors: it.2? })
         };
         Second {
             rate: PerSecond(rate),
-            p50: response.quantile(0.5),
-            p99: response.quantile(0.99),
+            p50: response.quantile_with(0.5, unanswered),
+            p99: response.quantile_with(0.99, unanswered),
             failed: it.cells.iter().map(|it| it.failed.total() + it.unknown.total()).sum(),
             dropped: it.cells.iter().map(|it| it.dropped).sum(),
             refused: it.refused.total(),

@@ -47,6 +47,14 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         let of_figure: Vec<&[f64]> = values.iter().map(|it| it[column].as_slice()).collect();
         estimate(&mut matrix, figure, &of_figure);
     }
+    for (cell, row) in matrix.rows.iter_mut().enumerate() {
+        for it in &mut row.figures {
+            let of_cell = || trials.iter().filter(|it| it.cell == cell);
+            let unanswered = of_cell().filter(|trial| is_unanswered(trial, it.figure)).count();
+            // They are the longest: the median is one of theirs from the half of the trials on.
+            it.at_least = unanswered > 0 && 2 * unanswered >= it.runs as usize;
+        }
+    }
     matrix
 }
 
@@ -68,7 +76,7 @@ fn estimate(matrix: &mut Matrix, figure: Figure, values: &[&[f64]]) {
         });
         if let Some(it) = repeats::estimate(values) {
             let (median, interval, runs) = (it.median, it.interval, it.runs);
-            row.figures.push(Estimate { figure, median, interval, runs, against });
+            row.figures.push(Estimate { figure, median, at_least: false, interval, runs, against });
         }
     }
 }
@@ -129,7 +137,7 @@ fn placement(it: &Limits) -> Placement {
 /// The figure of one trial; `None` when the trial does not count, or it was not measured.
 pub(crate) fn read(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
     let it = trial.valid()?;
-    let counts = &it.total.counts;
+    let (counts, response) = (&it.total.counts, &it.total.response);
     let executed = counts.ok + counts.failed + counts.unknown;
     let of_thousand = |part: u64, whole: u64| (whole > 0).then(|| 1000.0 * part as f64 / whole as f64);
     let served = |least: f64| trial.clients.iter().filter(|n| **n as f64 >= least).count();
@@ -137,8 +145,8 @@ pub(crate) fn read(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
     let known = !trial.clients.is_empty() && it.fairness.is_some();
     match figure {
         Figure::Tps => Some(it.total.tps.0),
-        Figure::P50 => it.total.response.p50.map(Nanos::as_secs_f64),
-        Figure::P99 => it.total.response.p99.map(Nanos::as_secs_f64),
+        Figure::P50 => response.p50.or(response.longer_than(0.5)).map(Nanos::as_secs_f64),
+        Figure::P99 => response.p99.or(response.longer_than(0.99)).map(Nanos::as_secs_f64),
         Figure::Errors => of_thousand(counts.failed + counts.unknown, executed),
         Figure::Dropped => of_thousand(counts.dropped, executed + counts.dropped),
         Figure::Refused => Some(refused(it) as f64),
@@ -153,6 +161,16 @@ pub(crate) fn read(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
             crate::steady::steady(trial.delivered).map(|it| it.after.as_secs_f64())
         }
     }
+}
+
+/// Whether the figure of the trial is a time of arrivals without an answer, of which only a bound is known.
+fn is_unanswered(trial: &TrialFacts<'_>, figure: Figure) -> bool {
+    let place = match figure {
+        Figure::P50 => 0.5,
+        Figure::P99 => 0.99,
+        _ => return false,
+    };
+    trial.valid().is_some_and(|it| it.total.response.longer_than(place).is_some())
 }
 
 /// Connections that were refused within the window.

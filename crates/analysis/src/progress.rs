@@ -1,7 +1,7 @@
 //! What came of the time since the last line of progress?
 
 use model::summary::Progress;
-use model::{Interval, Latency, Nanos, PerSecond};
+use model::{Cell, Interval, Latency, Nanos, PerSecond};
 
 /// `interval`: what all threads measured since the last line. `began`: the window's beginning.
 pub fn progress(interval: &Interval, began: Nanos) -> Progress {
@@ -22,7 +22,7 @@ pub fn progress(interval: &Interval, began: Nanos) -> Progress {
     }
     it.mean = response.mean().unwrap_or_default();
     it.deviation = response.deviation().unwrap_or_default();
-    it.p99 = response.quantile(0.99);
+    it.p99 = response.quantile_with(0.99, interval.cells.iter().map(Cell::unanswered).sum());
     it.lag = mean_difference(response.sum(), service_sum, response.count());
     it
 }

@@ -1,10 +1,10 @@
 //! What did the benchmark show?
 
 use crate::progress::mean_difference;
-use crate::{condition, validity};
+use crate::{condition, outage, validity};
 use model::summary::{
     Connecting, Cost, Counts, Distribution, Failure, FailureClass, Fairness, Generator, Group, LoadModel,
-    Plan, ScriptGroup, Server, Statement, Summary, Thread,
+    Plan, ScriptGroup, Server, Statement, Summary, Thread, Unanswered,
 };
 use model::{Cell, Effort, Failures, Interval, Latency, Measured, Nanos, PerSecond};
 use std::cmp::Reverse;
@@ -47,6 +47,7 @@ pub fn summarise(measured: &Measured, server: Server, plan: Plan) -> Summary {
             each: distribution(&interval.connects),
             refused: failures(&interval.refused, FailureClass::Refused),
         },
+        outages: outage::unexplained(&measured.outages, measured.window, interval),
         fairness: closed.then(|| fairness(&measured.clients)).flatten(),
         generator: generator(measured, total.counts.executed()),
         validity: validity::Validity::default(),
@@ -75,6 +76,7 @@ fn group(cell: &Cell, window: Nanos) -> Group {
             failed: cell.failed.total(),
             unknown: cell.unknown.total(),
             dropped: cell.dropped,
+            unanswered: cell.unanswered(),
             retried: cell.retried,
             retries: cell.retries,
             serialization: with(model::Code::is_serialization_failure),
@@ -82,7 +84,7 @@ fn group(cell: &Cell, window: Nanos) -> Group {
             above_limit: cell.above_limit,
         },
         tps: PerSecond(if seconds > 0.0 { (cell.ok - cell.late) as f64 / seconds } else { 0.0 }),
-        response: distribution(&cell.response),
+        response: responses(&cell.response, cell.unanswered(), window),
         service: distribution(&cell.service),
         lag_mean: mean_difference(cell.response.sum(), cell.service.sum(), cell.response.count()),
     }
@@ -92,9 +94,34 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
+/// `unanswered` more are longer than any.
+fn responses(it: &Latency, unanswered: u64, window: Nanos) -> Distribution {
+    if unanswered == 0 {
+        return distribution(it);
+    }
+    let quantile = |q| it.quantile_with(q, unanswered);
+    Distribution {
+        unanswered: Some(self::unanswered(unanswered, it.mean(), it.max(), window)),
+        mean: None,
+        p50: quantile(0.5),
+        p90: quantile(0.9),
+        p95: quantile(0.95),
+        p99: quantile(0.99),
+        p999: quantile(0.999),
+        max: None,
+        ..distribution(it)
+    }
+}
+
+/// `mean` and `max` are those of the answered.
+pub(crate) fn unanswered(count: u64, mean: Option<Nanos>, max: Option<Nanos>, window: Nanos) -> Unanswered {
+    Unanswered { count, longer_than: window.max(max.unwrap_or_default()), mean_of_answered: mean }
+}
+
 pub(crate) fn distribution(it: &Latency) -> Distribution {
     Distribution {
         count: it.count(),
+        unanswered: None,
         mean: it.mean(),
         deviation: it.deviation(),
         min: it.min(),
@@ -136,11 +163,12 @@ fn failures(it: &Failures, class: FailureClass) -> Vec<Failure> {
         name: condition::name(code),
         class,
         count,
+        message: None,
     });
     let mut all: Vec<Failure> = named.collect();
     all.sort_by_key(|it| Reverse(it.count));
     if it.other() > 0 {
-        all.push(Failure { code: OTHER.to_owned(), name: None, class, count: it.other() });
+        all.push(Failure { code: OTHER.to_owned(), name: None, class, count: it.other(), message: None });
     }
     all
 }

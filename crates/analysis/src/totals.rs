@@ -33,6 +33,8 @@ pub fn add(
         operation.unknown += cell.unknown.total();
         operation.dropped += cell.dropped;
         pour(&mut operation.response, &cell.response);
+        // Longer than any bound.
+        operation.response.count += cell.unanswered();
         pour(&mut operation.service, &cell.service);
         count(&mut totals.failures, &cell.failed);
         count(&mut totals.failures, &cell.unknown);

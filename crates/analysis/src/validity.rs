@@ -66,6 +66,7 @@ pub fn judge(measured: &Measured, summary: &Summary) -> Validity {
     doubts.extend(cap_reached(summary));
     doubts.extend(unfair(summary));
     doubts.extend(few_samples(summary));
+    doubts.extend(outage(summary));
     if measured.aborted > 0 {
         doubts.push(Doubt::Aborted { clients: measured.aborted });
     }
@@ -86,6 +87,11 @@ pub fn clock_set(summary: &mut Summary, step: i64) {
     if step.unsigned_abs() >= CLOCK_SET.0 {
         summary.validity.doubts.push(Doubt::ClockSet { step });
     }
+}
+
+/// Of a trial in which faults are injected, whose outages are told by what they are.
+pub fn expected_outages(summary: &mut Summary) {
+    summary.validity.doubts.retain(|it| !matches!(it, Doubt::Outage { .. }));
 }
 
 enum Lateness {
@@ -135,6 +141,12 @@ fn unfair(summary: &Summary) -> Option<Doubt> {
     let (jain, fewest, most) = (it.jain, it.fewest, it.most);
     let hardly = (fewest as f64) < HARDLY * it.median as f64;
     (enough && (jain < UNFAIR || hardly)).then_some(Doubt::Unfair { jain, fewest, most })
+}
+
+fn outage(summary: &Summary) -> Option<Doubt> {
+    let longest = summary.outages.iter().max_by_key(|it| it.length())?;
+    let lasting = summary.outages.iter().fold(Nanos::ZERO, |sum, it| sum + it.length());
+    Some(Doubt::Outage { count: summary.outages.len(), lasting, from: longest.from, to: longest.to })
 }
 
 fn few_samples(summary: &Summary) -> Option<Doubt> {
@@ -284,6 +296,17 @@ mod tests {
         );
         check(closed(), |it| it.clients = vec![3, 30, 30, 30], "");
         check(open(), |it| it.clients = vec![10_000, 0, 0, 0], "");
+        let outage = |from: u64, to: u64| {
+            let (from, to) = (Nanos::from_millis(from), Nanos::from_millis(to));
+            model::Outage { from, to, unended: false, failing: false }
+        };
+        for plan in [open(), closed()] {
+            check(
+                plan,
+                |it| it.outages = vec![outage(0, 1_500), outage(2_200, 6_000)],
+                "? Outage { count: 2, lasting: Nanos(5300000000), from: Nanos(2200000000), to: Nanos(6000000000) }",
+            );
+        }
         check(closed(), |it| it.aborted = 2, "? Aborted { clients: 2 }");
         check(closed(), |it| it.interval.clear(), "? NothingOk");
         check(

@@ -114,6 +114,9 @@ impl Recorder for Tally {
     #[inline]
     fn record(&mut self, it: &Record) {
         self.interval.cells[it.script.0 as usize].record(it, self.limit, self.end);
+        if it.outcome == model::Outcome::Ok {
+            self.interval.success(it.finished);
+        }
         if it.outcome == model::Outcome::Ok && it.finished <= self.end {
             self.clients[(it.client.0 - self.first) as usize] += 1;
         }

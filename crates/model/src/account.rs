@@ -12,7 +12,7 @@ use crate::ordeal::{Ordeal, Survival};
 use crate::plan::{Experiment, Limits};
 use crate::search::{Endurance, Maximum, Plateau, Step};
 use crate::stop::Fired;
-use crate::summary::{Doubt, Failure, Reason};
+use crate::summary::{Doubt, Failure, Reason, Unanswered};
 use crate::{Nanos, PerSecond};
 use serde::Serialize;
 
@@ -118,9 +118,12 @@ pub struct Brought {
     pub dropped: u64,
 }
 
-/// Absent with fewer than ten samples beyond.
+/// As [`crate::summary::Distribution`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Quantiles {
+    /// Absent where all were answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unanswered: Option<Unanswered>,
     pub mean: Option<Nanos>,
     pub p50: Option<Nanos>,
     pub p90: Option<Nanos>,

@@ -68,6 +68,19 @@ impl Latency {
         (beyond >= Latency::TAIL).then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
     }
 
+    /// The same over these samples and `unanswered` more that are longer than any of them. `None` also where the quantile is
+    /// one of those: [`is_unanswered`].
+    pub fn quantile_with(&self, q: f64, unanswered: u64) -> Option<Nanos> {
+        if unanswered == 0 {
+            return self.quantile(q);
+        }
+        let all = self.count() + unanswered;
+        let (rank, beyond) = (rank(q, all), (all as f64 * (1.0 - q)).round() as u64);
+        let known = rank <= self.count() && beyond >= Latency::TAIL;
+        known
+            .then(|| Nanos(self.histogram.value_at_quantile(rank as f64 / self.count() as f64).min(self.max)))
+    }
+
     /// The same value with however few samples beyond it, for a rule that must decide each second; never for showing.
     /// `None` without samples.
     pub fn at_rank(&self, q: f64) -> Option<Nanos> {
@@ -131,6 +144,17 @@ impl Latency {
     pub fn sum_of_squares(&self) -> f64 {
         self.sum_of_squares
     }
+}
+
+/// Place of the quantile among `count` samples in ascending order, from 1.
+fn rank(q: f64, count: u64) -> u64 {
+    ((q * count as f64).ceil() as u64).max(1)
+}
+
+/// Whether the quantile of `answered` samples and `unanswered` ones, longer than any, is one of the latter, and these are
+/// enough to show it.
+pub fn is_unanswered(q: f64, answered: u64, unanswered: u64) -> bool {
+    unanswered >= Latency::TAIL && rank(q, answered + unanswered) > answered
 }
 
 impl Default for Latency {

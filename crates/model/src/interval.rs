@@ -9,6 +9,8 @@ pub struct Interval {
     pub to: Nanos,
     /// Transactions begun: with what has ended it tells how many are in flight.
     pub begun: u64,
+    /// The first and the last end of a transaction that ended well, by the run's clock; `None` without one.
+    pub successes: Option<(Nanos, Nanos)>,
     /// By script.
     pub cells: Vec<Cell>,
     /// From the intended start to the send, of arrivals that found an idle client: the generator's own lateness.
@@ -80,6 +82,7 @@ impl Interval {
             from: Nanos::ZERO,
             to: Nanos::ZERO,
             begun: 0,
+            successes: None,
             cells: statements.iter().map(|&n| Cell::new(n)).collect(),
             send_lag: Latency::new(),
             backlog_wait: Latency::new(),
@@ -89,7 +92,7 @@ impl Interval {
     }
 
     pub fn clear(&mut self) {
-        self.begun = 0;
+        (self.begun, self.successes) = (0, None);
         self.cells.iter_mut().for_each(Cell::clear);
         self.send_lag.clear();
         self.backlog_wait.clear();
@@ -102,11 +105,21 @@ impl Interval {
         self.from = self.from.min(other.from);
         self.to = self.to.max(other.to);
         self.begun += other.begun;
+        if let Some((first, last)) = other.successes {
+            self.success(first);
+            self.success(last);
+        }
         self.cells.iter_mut().zip(&other.cells).for_each(|(cell, other)| cell.merge(other));
         self.send_lag.merge(&other.send_lag);
         self.backlog_wait.merge(&other.backlog_wait);
         self.connects.merge(&other.connects);
         self.refused.merge(&other.refused);
+    }
+
+    /// A transaction ended well at this moment.
+    #[inline]
+    pub fn success(&mut self, at: Nanos) {
+        self.successes = Some(self.successes.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
     }
 }
 
@@ -152,6 +165,11 @@ impl Cell {
     /// Arrivals: every one of them has exactly one outcome.
     pub fn arrivals(&self) -> u64 {
         self.ok + self.failed.total() + self.unknown.total() + self.dropped
+    }
+
+    /// Arrivals that no server answered, neither well nor with an error: dropped, unknown, or refused before they were sent.
+    pub fn unanswered(&self) -> u64 {
+        self.failed.unanswered() + self.unknown.total() + self.dropped
     }
 
     pub fn clear(&mut self) {
@@ -227,6 +245,11 @@ impl Failures {
     /// Failures of codes beyond the first sixteen.
     pub fn other(&self) -> u64 {
         self.other
+    }
+
+    /// Those that are no answer; codes beyond the first sixteen are not known to be one.
+    pub fn unanswered(&self) -> u64 {
+        self.other + self.iter().filter(|(code, _)| !code.is_answer()).map(|(_, n)| n).sum::<u64>()
     }
 
     pub fn total(&self) -> u64 {

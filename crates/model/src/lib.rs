@@ -31,10 +31,10 @@ pub mod summary;
 mod time;
 pub mod totals;
 
-pub use histogram::{Damaged, Gathered, Latency, Packed, Packer, Sparse, Unpacker};
+pub use histogram::{Damaged, Gathered, Latency, Packed, Packer, Sparse, Unpacker, is_unanswered};
 pub use interval::{Cell, Effort, Failures, Interval, Statement};
 pub use leftover::{KeptBecause, Leftover};
-pub use measured::Measured;
+pub use measured::{Measured, Outage};
 pub use observation::{EventKind, LogEvent, Sample, Series, SeriesKind, Tick, Unit};
 pub use record::{ClientId, Outcome, Record, ScriptId};
 pub use schedule::{Curve, Schedule, Spacing, Stream, Users};

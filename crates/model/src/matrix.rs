@@ -111,6 +111,8 @@ pub enum Status {
 pub struct Estimate {
     pub figure: Figure,
     pub median: f64,
+    /// Whether the median is a time that is known to be longer only: that of arrivals without an answer.
+    pub at_least: bool,
     /// Of 95 %, by resampling runs; `None` with fewer than three.
     pub interval: Option<(f64, f64)>,
     /// How many it was computed from, at least 1.

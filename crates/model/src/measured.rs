@@ -1,6 +1,29 @@
 //! What the load brought back.
 
 use crate::{Effort, Interval, Latency, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// A stretch of the window in which no transaction ended well although some were under way or failed. At least a second long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outage {
+    /// Since the window's beginning: the last success before it, or zero.
+    #[serde(rename = "from_ns")]
+    pub from: Nanos,
+    /// The first success after it, or the end of the window.
+    #[serde(rename = "to_ns")]
+    pub to: Nanos,
+    /// Whether it lasted to the end of the window.
+    pub unended: bool,
+    /// Whether each of its whole seconds brought failures or refused connections, and there is one: who asked was turned away
+    /// and did not only wait.
+    pub failing: bool,
+}
+
+impl Outage {
+    pub fn length(&self) -> Nanos {
+        self.to - self.from
+    }
+}
 
 /// One measured window, all threads together.
 #[derive(Clone, Debug)]
@@ -8,6 +31,8 @@ pub struct Measured {
     /// From the first intended start to the end of the window.
     pub window: Nanos,
     pub interval: Interval,
+    /// Every second and more without a success, in order.
+    pub outages: Vec<Outage>,
     /// Transactions that ended well within the window, by client.
     pub clients: Vec<u64>,
     /// By thread.

@@ -44,6 +44,11 @@ impl OperationSecond {
     pub fn arrivals(&self) -> u64 {
         self.ok + self.failed.total() + self.unknown.total() + self.dropped
     }
+
+    /// As [`Cell::unanswered`].
+    pub fn unanswered(&self) -> u64 {
+        self.failed.unanswered() + self.unknown.total() + self.dropped
+    }
 }
 
 impl Second {
@@ -191,6 +196,7 @@ impl From<&Second> for Interval {
             from: it.from,
             to: it.to,
             begun: it.begun,
+            successes: None,
             cells: it.operations.iter().map(cell).collect(),
             send_lag: Latency::from(&it.send_lag),
             backlog_wait: Latency::from(&it.backlog_wait),

@@ -3,7 +3,7 @@
 //! Facts with their evidence, no sentences. Durations are whole nanoseconds, and in the serialised form their names say
 //! so; shares are 0..=1; a quantile is absent when fewer than [`crate::Latency::TAIL`] samples lie beyond it.
 
-use crate::{Nanos, PerSecond, Spacing};
+use crate::{Nanos, Outage, PerSecond, Spacing, is_unanswered};
 use serde::{Deserialize, Serialize};
 
 /// One benchmark.
@@ -20,6 +20,9 @@ pub struct Summary {
     /// All failures of all scripts by code, the most frequent first.
     pub failures: Vec<Failure>,
     pub connecting: Connecting,
+    /// Stretches without a success that chance does not explain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
     /// Absent without clients, and in an open model, where whoever is idle serves an arrival.
     pub fairness: Option<Fairness>,
     pub generator: Generator,
@@ -172,7 +175,7 @@ pub struct Group {
     pub counts: Counts,
     /// Transactions that ended well within the window, by its length.
     pub tps: PerSecond,
-    /// From the intended start, of transactions that ended well.
+    /// From the intended start, of transactions that ended well and of arrivals that were never answered.
     pub response: Distribution,
     /// From the send, of the same.
     pub service: Distribution,
@@ -199,6 +202,8 @@ pub struct Counts {
     pub failed: u64,
     pub unknown: u64,
     pub dropped: u64,
+    /// Of failed, unknown and dropped: arrivals that no server answered.
+    pub unanswered: u64,
     /// Transactions that were tried more than once, and all tries beyond the first.
     pub retried: u64,
     pub retries: u64,
@@ -221,10 +226,15 @@ impl Counts {
     }
 }
 
-/// A distribution of durations, read at the usual places.
+/// A distribution of durations, read at the usual places. A quantile is absent with too few samples beyond it, and where it is
+/// one of the unanswered; then mean and max are absent too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Distribution {
+    /// Without the unanswered.
     pub count: u64,
+    /// Absent where all were answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unanswered: Option<Unanswered>,
     #[serde(rename = "mean_ns")]
     pub mean: Option<Nanos>,
     #[serde(rename = "deviation_ns")]
@@ -243,6 +253,47 @@ pub struct Distribution {
     pub p999: Option<Nanos>,
     #[serde(rename = "max_ns")]
     pub max: Option<Nanos>,
+}
+
+/// Arrivals that were never answered: longer than any bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Unanswered {
+    pub count: u64,
+    /// They are known to be longer than this: the window, or the longest answered one.
+    #[serde(rename = "longer_than_ns")]
+    pub longer_than: Nanos,
+    /// Mean of the answered ones alone; absent without any.
+    #[serde(rename = "mean_of_answered_ns")]
+    pub mean_of_answered: Option<Nanos>,
+}
+
+impl Summary {
+    /// The most frequent failure of a measurement in which nothing succeeded, or a refused connection.
+    pub fn foremost_failure(&self) -> Option<&Failure> {
+        self.failures.first().or(self.connecting.refused.first())
+    }
+
+    /// Adds to each failure what was said of the first one of its code.
+    pub fn with_messages(&mut self, said: impl Fn(&str) -> Option<String>) {
+        let of_scripts = self.scripts.iter_mut().flat_map(|it| &mut it.failures);
+        for it in self.failures.iter_mut().chain(&mut self.connecting.refused).chain(of_scripts) {
+            it.message = said(&it.code);
+        }
+    }
+}
+
+impl Distribution {
+    /// What the quantile `q` (0..=1) is longer than, where it is one of the unanswered; 1 is the greatest.
+    pub fn longer_than(&self, q: f64) -> Option<Nanos> {
+        self.unanswered?.longer_than(q, self.count)
+    }
+}
+
+impl Unanswered {
+    /// As [`Distribution::longer_than`], beside so many that were answered.
+    pub fn longer_than(&self, q: f64, answered: u64) -> Option<Nanos> {
+        (q == 1.0 || is_unanswered(q, answered, self.count)).then_some(self.longer_than)
+    }
 }
 
 /// One command of a script, measured by itself.
@@ -264,6 +315,9 @@ pub struct Failure {
     pub name: Option<&'static str>,
     pub class: FailureClass,
     pub count: u64,
+    /// What the server said of the first one, its first line, shortened; absent where nothing is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// What a failure says of the transaction's effect.
@@ -408,6 +462,17 @@ pub enum Doubt {
     Unfair { jain: f64, fewest: u64, most: u64 },
     /// No transaction ended well.
     NothingOk,
+    /// Nothing succeeded for `lasting` altogether, in `count` stretches; the longest was from `from` to `to`, since the
+    /// window's beginning.
+    Outage {
+        count: usize,
+        #[serde(rename = "lasting_ns")]
+        lasting: Nanos,
+        #[serde(rename = "from_ns")]
+        from: Nanos,
+        #[serde(rename = "to_ns")]
+        to: Nanos,
+    },
     /// So few that the 99th percentile is not known.
     FewSamples { count: u64 },
     /// Some clients gave up before the end; the load was less than what was asked for.

@@ -38,8 +38,9 @@ pub struct Operation {
     pub failed: u64,
     pub unknown: u64,
     pub dropped: u64,
-    /// Of `ok` transactions.
+    /// Of `ok` transactions, and of arrivals without an answer, which exceed all bounds and are not in the sum.
     pub response: Buckets,
+    /// Of `ok` transactions.
     pub service: Buckets,
 }
 

@@ -90,6 +90,7 @@ fn main() {
     let measured = Measured {
         window,
         interval: Interval { from: Nanos::ZERO, to: window, ..all },
+        outages: Vec::new(),
         clients: vec![rate * seconds / 10; 10],
         efforts: Vec::new(),
         connecting: Nanos::from_millis(5),

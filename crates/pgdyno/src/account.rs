@@ -6,14 +6,14 @@ pub mod stored;
 
 pub use searched::{counting, suspected};
 
-use crate::run::result::{BUILT, COMMAND, FEED, FIRED, FRESHNESS, MONITORING, ORDEAL, PLANS, STEP};
+use crate::run::result::{BUILT, COMMAND, FEED, FIRED, FRESHNESS, MONITORING, ORDEAL, OUTAGES, PLANS, STEP};
 use crate::voice::Trouble;
 use analysis::account::{Part, Passage, Statements};
 use analysis::finding::TrialFacts;
 use analysis::objective;
 use analysis::rule::Scene;
 use model::Nanos;
-use model::account::{About, Account, CellAccount, NodeAccount, RunState, Stand, TrialAccount};
+use model::account::{About, Account, Brought, CellAccount, NodeAccount, RunState, Stand, TrialAccount};
 use model::freshness::{Freshness, Staleness};
 use model::matrix;
 use model::objective::Judged;
@@ -26,8 +26,8 @@ use store::{State, Status, TrialId};
 use stored::{Reading, Stored};
 
 /// Subjects of notes that are told elsewhere in the account.
-const TOLD: [&str; 10] =
-    [BUILT, COMMAND, FEED, FIRED, FRESHNESS, MONITORING, ORDEAL, PLANS, STEP, "objective"];
+const TOLD: [&str; 11] =
+    [BUILT, COMMAND, FEED, FIRED, FRESHNESS, MONITORING, ORDEAL, OUTAGES, PLANS, STEP, "objective"];
 
 /// Reads the run's file. It may be still growing: then the account is of what there is so far.
 pub fn of(path: &Path) -> Result<Account, Trouble> {
@@ -93,10 +93,19 @@ fn cell(reading: &Reading, facts: &[TrialFacts<'_>], ended: &[&Stored], number: 
         its().map(|(facts, it)| Part { whole: &it.whole, window: window(facts) }).collect();
     let passages: Vec<Passage<'_>> = its().map(|(facts, it)| Passage { facts, late: it.late }).collect();
     let called: Vec<&Statements> = its().map(|(_, it)| &it.statements).collect();
-    let (total, operations) = analysis::account::brought(setup, &parts).unzip();
+    let (mut total, operations) = analysis::account::brought(setup, &parts).unzip();
+    let mut operations: Vec<Brought> = operations.unwrap_or_default();
+    let said = |code: &str| {
+        ended
+            .iter()
+            .filter(|it| it.recorded.trial.cell as usize == number)
+            .find_map(|it| it.messages.of(code))
+    };
+    let failures = total.iter_mut().chain(&mut operations).flat_map(|it: &mut Brought| &mut it.failures);
+    failures.for_each(|it| it.message = said(&it.code));
     CellAccount {
         total,
-        operations: operations.unwrap_or_default(),
+        operations,
         hops: analysis::account::hops(setup, reading.processors, &passages),
         replicas: analysis::account::replicas(setup, reading.processors, &passages),
         statements: analysis::account::statements(&called),

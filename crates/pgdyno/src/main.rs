@@ -17,6 +17,7 @@ mod export;
 mod history;
 mod init;
 mod measure;
+mod messages;
 mod mistakes;
 mod prometheus;
 mod report;

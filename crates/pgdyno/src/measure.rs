@@ -1,6 +1,7 @@
 //! How do threads, clocks and channels become one measurement?
 
 use crate::voice::Trouble;
+use analysis::outage::Gaps;
 use load::driver::{self, Address, Clock, Driven, Gate, Ground};
 use load::ledger::{self, Drain, Tap};
 use load::{Log, Said, Shard, Tally, Workload};
@@ -146,7 +147,8 @@ pub fn run_kept(
             });
             handles.push(handle.map_err(Unmeasured::System)?);
         }
-        let mut desk = Desk { lines, said, merged: Interval::new(&ready.work.timed_commands()), watch };
+        let merged = Interval::new(&ready.work.timed_commands());
+        let mut desk = Desk { lines, said, merged, gaps: Gaps::default(), watch };
         let began = desk.open_gate(&gate, &clock, stop, ready.work.plan().reconnect);
         let host = host::Watch::start();
         while !handles.iter().all(thread::ScopedJoinHandle::is_finished) {
@@ -201,6 +203,7 @@ struct Desk<'a> {
     lines: Vec<Line>,
     said: Receiver<Said>,
     merged: Interval,
+    gaps: Gaps,
     watch: &'a mut dyn Watch,
 }
 
@@ -261,6 +264,7 @@ impl Desk<'_> {
             }
             let second = second.expect("there is a thread");
             self.merged.merge(&second);
+            self.gaps.second(&*second);
             self.watch.tick(&second, began);
         }
     }
@@ -294,6 +298,7 @@ impl Desk<'_> {
         });
         if let Some(rest) = rest {
             self.merged.merge(&rest);
+            self.gaps.second(&*rest);
             self.watch.rest(&rest);
         }
         let seen = host.stop();
@@ -302,6 +307,7 @@ impl Desk<'_> {
         Measured {
             window,
             interval,
+            outages: self.gaps.finish(window),
             clients,
             efforts,
             connecting,

@@ -185,6 +185,7 @@ fn measured(interval: Interval) -> Measured {
     Measured {
         window: wall,
         interval,
+        outages: Vec::new(),
         clients: vec![100; 8],
         efforts: vec![Effort { user: Nanos::from_millis(100), wall, ..Effort::default() }],
         connecting: Nanos::ZERO,

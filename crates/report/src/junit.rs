@@ -1,7 +1,8 @@
 //! How does continuous integration learn which objectives were kept?
 //!
 //! A test case for each objective of each cell, one for what outlived its faults, one for reads that were promised to be fresh, and
-//! one for each trial: a broken objective, a broken promise or an invalid trial is a failure, what could not be told is skipped.
+//! one for each trial: a broken objective, a broken promise, an invalid trial and one in which nothing succeeded for a while are
+//! failures, what could not be told is skipped.
 
 use crate::html::escaped;
 use crate::lang::Lang;
@@ -14,6 +15,7 @@ use model::account::{Account, TrialAccount};
 use model::durability::Conclusion;
 use model::matrix::Status;
 use model::objective::{Judged, Verdict};
+use model::summary::Doubt;
 
 /// A document as Jenkins, GitLab and others read it; `answer`: that of the page.
 pub fn junit(account: &Account, answer: &str, lang: &dyn Lang) -> String {
@@ -96,7 +98,10 @@ fn judgement(all: &[&Judged], lang: &dyn Lang) -> Outcome {
 fn outcome(it: &TrialAccount, lang: &dyn Lang) -> Outcome {
     let reasons: Vec<String> = it.reasons.iter().map(|it| lang.reason(it)).collect();
     match &it.status {
-        _ if it.valid => Outcome::Passed,
+        _ if it.valid => match it.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. })) {
+            Some(outage) => Outcome::Failed(lang.valid_but(&lang.doubt(outage, 0))),
+            None => Outcome::Passed,
+        },
         Some(status @ Status::Failed { .. }) => Outcome::Error(lang.status(status)),
         Some(_) if !reasons.is_empty() => Outcome::Failed(reasons.join("; ")),
         Some(status @ (Status::Skipped { .. } | Status::Interrupted)) => {

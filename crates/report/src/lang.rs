@@ -102,6 +102,10 @@ pub trait Lang:
     /// What a schedule will bring.
     fn preview(&self, it: &Preview) -> String;
     fn reason(&self, it: &Reason) -> String;
+    /// A verdict on a measurement in which no transaction succeeded; `first`: the code and message of its failures.
+    fn nothing_succeeded(&self, first: Option<&str>) -> String;
+    /// A verdict on a measurement that is valid, but not without saying this.
+    fn valid_but(&self, why: &str) -> String;
     /// `clients` it had.
     fn doubt(&self, it: &Doubt, clients: u32) -> String;
 

@@ -159,8 +159,7 @@ fn figures(matrix: &Matrix, lang: &dyn Lang) -> Vec<Filled> {
             columns.push((Column { heading: heading.to_owned(), numeric: true, dispensable }, cells));
         }
     };
-    let value =
-        |row: &Row, figure| row.estimate(figure).map_or(String::new(), |it| number(figure, it.median, lang));
+    let value = |row: &Row, figure| row.estimate(figure).map_or(String::new(), |it| at_least(it, lang));
     push(lang.figure(Figure::Tps), 0, &|row| match row.estimate(Figure::Tps) {
         Some(it) => number(Figure::Tps, it.median, lang),
         None => "-".to_owned(),
@@ -218,6 +217,12 @@ fn interval(it: &Estimate, lang: &dyn Lang) -> String {
     let percent = |part: f64| lang.number(&format!("{:.1}", 100.0 * part / it.median));
     let (below, above) = (percent(it.median - low), percent(high - it.median));
     if below == above { format!("±{below} %") } else { format!("-{below} +{above} %") }
+}
+
+/// `12.3`, or `>6000` where it is known to be longer only.
+fn at_least(it: &Estimate, lang: &dyn Lang) -> String {
+    let sign = if it.at_least { ">" } else { "" };
+    sign.to_owned() + &number(it.figure, it.median, lang)
 }
 
 /// In the unit of the figure's heading.

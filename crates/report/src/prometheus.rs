@@ -101,7 +101,7 @@ fn load(out: &mut Exposition, totals: &Totals) {
     }
     let in_flight = "Transactions sent and not yet answered";
     out.family("pgdyno_in_flight", Kind::Gauge, in_flight).sample("", &[], totals.in_flight as f64);
-    let response = "From the intended start to the outcome, of transactions that ended well";
+    let response = "From the intended start to the outcome, of transactions that ended well; arrivals without an answer exceed all bounds";
     out.family("pgdyno_response_seconds", Kind::Histogram, response);
     operations.iter().for_each(|(name, it)| out.buckets(Some(name), &it.response));
     out.family("pgdyno_service_seconds", Kind::Histogram, "From the send to the outcome, of those");

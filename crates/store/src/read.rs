@@ -365,6 +365,7 @@ impl Run {
         Ok(Some(Measured {
             window,
             interval: model::Interval { from, to, ..interval },
+            outages: Vec::new(),
             clients: unpack_counts(&clients).ok_or_else(|| Error::damaged(&self.path, "counts by client"))?,
             efforts: self.efforts(trial)?,
             connecting,

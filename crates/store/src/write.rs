@@ -240,7 +240,8 @@ impl Desk {
     }
 
     fn tick(&mut self, trial: TrialId, it: &Tick) -> rusqlite::Result<()> {
-        let Interval { from, to, begun, cells, send_lag, backlog_wait, connects, refused } = &it.interval;
+        let Interval { from, to, begun, successes: _, cells, send_lag, backlog_wait, connects, refused } =
+            &it.interval;
         self.insert(
             "INSERT INTO tick (trial, second, from_ns, to_ns, begun, in_flight) VALUES (?, ?, ?, ?, ?, ?)",
             params![trial.0, bits(it.second), bits(from.0), bits(to.0), bits(*begun), bits(it.in_flight)],

@@ -35,6 +35,13 @@ impl Code {
     /// TLS failed: a certificate, a version, bytes that are none; `EKEYREJECTED`.
     pub const TLS: Code = Code::Net(129);
 
+    /// Whether the other side answered: false where the connection was refused, broke or timed out.
+    pub fn is_answer(self) -> bool {
+        const JUDGED: [Code; 5] =
+            [Code::PROTOCOL, Code::ABSENT, Code::UNEXPECTED, Code::ELSEWHERE, Code::LOOPS];
+        !matches!(self, Code::Net(_)) || JUDGED.contains(&self)
+    }
+
     /// True for a serialization failure, the first of the two that a retry may cure.
     pub fn is_serialization_failure(self) -> bool {
         self == Code::SqlState(*b"40001")

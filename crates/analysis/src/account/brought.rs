@@ -1,7 +1,7 @@
 //! What came of an operation, or of all, in several trials together?
 
 use crate::objective::{self, Figure};
-use crate::summary::failures_together;
+use crate::summary::{failures_together, unanswered};
 use model::account::{Brought, Quantiles};
 use model::plan::Setup;
 use model::{Gathered, Nanos, OperationSecond, PerSecond, Second};
@@ -21,17 +21,24 @@ pub fn brought(setup: &Setup, parts: &[Part<'_>]) -> Option<(Brought, Vec<Brough
     }
     let names: Vec<String> = setup.operations.iter().map(|it| it.name.clone()).collect();
     let all: Vec<&OperationSecond> = parts.iter().flat_map(|it| &it.whole.operations).collect();
-    let total = one("", &all, window, limit(setup, &names, None));
+    let longest = parts.iter().map(|it| it.window).max().unwrap_or_default();
+    let total = one("", &all, (window, longest), limit(setup, &names, None));
     let each = names.iter().enumerate().map(|(number, name)| {
         let its: Vec<&OperationSecond> =
             parts.iter().filter_map(|it| it.whole.operations.get(number)).collect();
         let limit = limit(setup, &names, Some(number)).or_else(|| limit(setup, &names, None));
-        one(name, &its, window, limit)
+        one(name, &its, (window, longest), limit)
     });
     Some((total, each.collect()))
 }
 
-fn one(name: &str, parts: &[&OperationSecond], window: f64, limit: Option<Nanos>) -> Brought {
+/// `window`: all windows together, in seconds; `longest`: the longest of them.
+fn one(
+    name: &str,
+    parts: &[&OperationSecond],
+    (window, longest): (f64, Nanos),
+    limit: Option<Nanos>,
+) -> Brought {
     let sum = |of: fn(&OperationSecond) -> u64| -> u64 { parts.iter().map(|it| of(it)).sum() };
     let rate = |count: f64| PerSecond(count / window);
     let (mut response, mut service) = (Gathered::new(), Gathered::new());
@@ -48,8 +55,8 @@ fn one(name: &str, parts: &[&OperationSecond], window: f64, limit: Option<Nanos>
         delivered: rate(delivered),
         goodput: limit.map(|it| rate(delivered * within(it))),
         count: response.count(),
-        response: quantiles(&response),
-        service: quantiles(&service),
+        response: quantiles(&response, sum(OperationSecond::unanswered), longest),
+        service: quantiles(&service, 0, longest),
         failures: failures_together(parts.iter().map(|it| (&it.failed, &it.unknown))),
         dropped: sum(|it| it.dropped),
     }
@@ -65,14 +72,18 @@ fn limit(setup: &Setup, names: &[String], operation: Option<usize>) -> Option<Na
     bounds.min_by(f64::total_cmp).map(Nanos::from_secs_f64)
 }
 
-fn quantiles(it: &Gathered) -> Quantiles {
+/// `without_answer` more are longer than any, and than the `window`.
+fn quantiles(it: &Gathered, without_answer: u64, window: Nanos) -> Quantiles {
+    let quantile = |q| it.quantile_with(q, without_answer);
+    let all = without_answer == 0;
     Quantiles {
-        mean: it.mean(),
-        p50: it.quantile(0.5),
-        p90: it.quantile(0.9),
-        p95: it.quantile(0.95),
-        p99: it.quantile(0.99),
-        p999: it.quantile(0.999),
-        max: it.max(),
+        unanswered: (!all).then(|| unanswered(without_answer, it.mean(), it.max(), window)),
+        mean: it.mean().filter(|_| all),
+        p50: quantile(0.5),
+        p90: quantile(0.9),
+        p95: quantile(0.95),
+        p99: quantile(0.99),
+        p999: quantile(0.999),
+        max: it.max().filter(|_| all),
     }
 }

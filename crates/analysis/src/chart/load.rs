@@ -56,6 +56,8 @@ struct Current {
     all: Gathered,
     /// Empty with one operation.
     by_operation: Vec<Gathered>,
+    /// Arrivals without an answer, by operation.
+    unanswered: Vec<u64>,
     lag: Gathered,
 }
 
@@ -67,6 +69,7 @@ impl Load {
             point: Point::default(),
             all: Gathered::new(),
             by_operation: vec![Gathered::new(); several],
+            unanswered: vec![0; operations.len()],
             lag: Gathered::new(),
         };
         Load { bin, operations, codes: Vec::new(), points: Vec::new(), current }
@@ -88,7 +91,7 @@ impl Load {
             self.current.clear(number);
         }
         let operations = self.operations.len();
-        let Current { point, all, by_operation, lag, .. } = &mut self.current;
+        let Current { point, all, by_operation, unanswered, lag, .. } = &mut self.current;
         point.seconds += (it.to - it.from).as_secs_f64();
         point.offered += it.begun;
         point.delivered.resize(operations, 0);
@@ -97,6 +100,9 @@ impl Load {
             point.dropped += of.dropped;
             point.delivered[number] += of.ok - of.late;
             all.add(&of.response);
+            if let Some(it) = unanswered.get_mut(number) {
+                *it += of.unanswered();
+            }
             if let Some(one) = by_operation.get_mut(number) {
                 one.add(&of.response);
             }
@@ -189,16 +195,20 @@ impl Current {
         self.point = Point::default();
         self.all.clear();
         self.by_operation.iter_mut().for_each(Gathered::clear);
+        self.unanswered.fill(0);
         self.lag.clear();
     }
 
     fn finished(&self) -> Point {
-        let at = |it: &Gathered, q: f64| it.quantile(q).map(Nanos::as_secs_f64);
+        // Where it is an arrival without an answer there is no point.
+        let at = |it: &Gathered, q: f64, unanswered| it.quantile_with(q, unanswered).map(Nanos::as_secs_f64);
+        let unanswered = self.unanswered.iter().sum();
+        let each = self.by_operation.iter().zip(&self.unanswered);
         Point {
-            quantiles: QUANTILES.map(|(q, _)| at(&self.all, q)),
-            max: self.all.max().map(Nanos::as_secs_f64),
-            by_operation: self.by_operation.iter().map(|it| OF_OPERATION.map(|q| at(it, q))).collect(),
-            lag: LAG.map(|q| at(&self.lag, q)),
+            quantiles: QUANTILES.map(|(q, _)| at(&self.all, q, unanswered)),
+            max: self.all.max().filter(|_| unanswered == 0).map(Nanos::as_secs_f64),
+            by_operation: each.map(|(it, unanswered)| OF_OPERATION.map(|q| at(it, q, *unanswered))).collect(),
+            lag: LAG.map(|q| at(&self.lag, q, 0)),
             ..self.point.clone()
         }
     }

@@ -4,8 +4,9 @@
 //! megabyte, and here a few kilobytes.
 
 use crate::finding::{TrialFacts, host};
+use crate::outage::{self, Gaps};
 use model::comparison::Metric;
-use model::{Cell, Interval, Latency, Nanos, PerSecond, Tick};
+use model::{Cell, Interval, Latency, Nanos, Outage, PerSecond, Tick};
 
 /// More stretches of time than this are joined, two by two.
 const MOST: usize = 600;
@@ -34,9 +35,10 @@ pub struct Group {
     /// Of all together when `None`.
     pub operation: Option<String>,
     pub tps: PerSecond,
-    /// Failed and unknown, and all that were sent.
+    /// Failed, unknown and dropped, and all arrivals.
     pub errors: (u64, u64),
-    /// p50, p90, p99, p99.9 of response time and p99 of service time; absent with fewer than ten samples beyond.
+    /// p50, p90, p99, p99.9 of response time and p99 of service time; absent with fewer than ten samples beyond. At least
+    /// so much where arrivals were not answered, or nobody could have been.
     pub times: [Option<Nanos>; 5],
     /// In order of time, of equal length.
     pub bins: Vec<Bin>,
@@ -50,7 +52,7 @@ pub struct Bin {
     /// Ended well within the window.
     pub delivered: u64,
     pub errors: u64,
-    /// Sent.
+    /// Arrivals.
     pub executed: u64,
     pub response: Counts,
     pub service: Counts,
@@ -60,6 +62,9 @@ pub struct Bin {
 /// wide.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts(pub Vec<(u16, u32)>);
+
+/// Of arrivals without an answer: an hour, which is the longest that a histogram holds.
+const LONGEST: u16 = 41 * FINE as u16 + 163;
 
 /// Buckets of one octave.
 const FINE: u64 = 256;
@@ -122,6 +127,7 @@ pub struct Gather {
     filled: usize,
     /// Twice as many bins are joined.
     most: usize,
+    gaps: Gaps,
     /// Of all whole ticks.
     lasting: f64,
     ticks: usize,
@@ -132,12 +138,14 @@ impl Gather {
     pub fn new(names: Vec<String>) -> Gather {
         let whole = Interval::new(&vec![0; names.len()]);
         let bins = vec![Vec::new(); names.len()];
-        Gather { names, whole, bins, each: 1, filled: 0, most: MOST, lasting: 0.0, ticks: 0 }
+        let gaps = Gaps::default();
+        Gather { names, whole, bins, each: 1, filled: 0, most: MOST, gaps, lasting: 0.0, ticks: 0 }
     }
 
     pub fn tick(&mut self, tick: &Tick) {
         let it = &tick.interval;
         self.whole.merge(it);
+        self.gaps.second(it);
         let lasting = (it.to - it.from).as_secs_f64();
         // What came after the last whole second is in the figures, but it is no second.
         if lasting < 0.5 {
@@ -169,6 +177,8 @@ impl Gather {
         for bins in self.bins.iter().skip(1) {
             of_all.iter_mut().zip(bins).for_each(|(sum, it)| sum.add(it));
         }
+        let outages = outage::unexplained(&self.gaps.finish(window), window, &self.whole);
+        let window = (window, outages.as_slice());
         let mut groups = vec![group(None, &all_cells, window, of_all, bin)];
         if self.names.len() > 1 {
             let each = self.names.into_iter().zip(&self.whole.cells).zip(self.bins);
@@ -195,12 +205,15 @@ fn join(bins: &mut Vec<Bin>) {
 }
 
 fn bin(it: &Cell) -> Bin {
-    let errors = it.failed.total() + it.unknown.total();
+    let mut response = Counts::of(&it.response);
+    if it.unanswered() > 0 {
+        response.add(&Counts(vec![(LONGEST, u32::try_from(it.unanswered()).unwrap_or(u32::MAX))]));
+    }
     Bin {
         delivered: it.ok.saturating_sub(it.late),
-        errors,
-        executed: it.ok + errors,
-        response: Counts::of(&it.response),
+        errors: it.arrivals() - it.ok,
+        executed: it.arrivals(),
+        response,
         service: Counts::of(&it.service),
     }
 }
@@ -215,15 +228,25 @@ impl Bin {
     }
 }
 
-fn group(operation: Option<String>, it: &Cell, window: Nanos, bins: Vec<Bin>, bin: f64) -> Group {
-    let errors = it.failed.total() + it.unknown.total();
+fn group(
+    operation: Option<String>,
+    it: &Cell,
+    (window, outages): (Nanos, &[Outage]),
+    bins: Vec<Bin>,
+    bin: f64,
+) -> Group {
     let seconds = window.as_secs_f64();
     let delivered = it.ok.saturating_sub(it.late) as f64;
-    let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|q| it.response.quantile(q));
+    let longest = window.max(it.response.max().unwrap_or_default());
+    let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|q| {
+        let beyond = model::is_unanswered(q, it.response.count(), it.unanswered());
+        let seen = it.response.quantile_with(q, it.unanswered()).or(beyond.then_some(longest))?;
+        Some(seen.max(outage::wait(outages, window, q)))
+    });
     Group {
         operation,
         tps: PerSecond(if seconds > 0.0 { delivered / seconds } else { 0.0 }),
-        errors: (errors, it.ok + errors),
+        errors: (it.arrivals() - it.ok, it.arrivals()),
         times: [p50, p90, p99, p999, it.service.quantile(0.99)],
         bins,
         bin,

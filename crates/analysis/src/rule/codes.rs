@@ -38,7 +38,7 @@ pub struct Scope {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Matched {
     pub matching: u64,
-    /// All responses: dropped arrivals are none.
+    /// All responses: dropped arrivals are none, and count only where no code is asked for.
     pub of: u64,
 }
 
@@ -91,6 +91,10 @@ impl Mask {
             sum.matching += if self.matches_ok() { cell.ok } else { 0 };
             self.add(&mut sum, &cell.failed);
             self.add(&mut sum, &cell.unknown);
+            if self.kind == Kind::Any {
+                sum.of += cell.dropped;
+                sum.matching += cell.dropped;
+            }
         }
         if scope.refused && scope.operation.is_none() {
             self.add(&mut sum, &tick.interval.refused);

@@ -10,7 +10,7 @@
 //! What is a code: `net` codes are the errno of broken, refused and timed out connections, 0 of all others. `http` codes
 //! are statuses; a transaction that ended well counts as 200, one without a status as 0. `sql` codes, which Tank does not
 //! have, are SQLSTATEs: `sql(40P01, 5, 10)`, `sql(53xxx, 1%, 5)`. Dropped arrivals have none: they got no response. `errors`,
-//! which Tank does not have either, asks for no code: whatever did not end well is one.
+//! which Tank does not have either, asks for no code: whatever did not end well is one, dropped arrivals too.
 
 mod arguments;
 mod codes;

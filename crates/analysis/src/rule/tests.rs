@@ -38,6 +38,12 @@ fn mean_times() {
         ("time(100ms, 2s)", &["", "", ""], "-"),
         ("time(100ms, 2s)", &["200ms", "", "200ms", ""], "-"),
         ("time(100ms, 2s)", &["net110*5", "sql40P01*5"], "-"),
+        // Unless all of them were without an answer, or those under way wait for it.
+        ("time(100ms, 2s)", &["10ms*9", "unknown104*4", "dropped*9"], "2<1"),
+        ("time(100ms, 2s)", &["10ms*9", "10ms*9 dropped*9"], "-"),
+        ("time(2s, 2s)", &["10ms*9", "flight4", "flight4", "flight4", "flight4"], "4<3"),
+        ("time(2s, 2s)", &["10ms*9", "flight4", "flight4", "10ms*4", "flight4", "flight4"], "-"),
+        ("time(2s, 1s)", &["", "", "", ""], "-"),
         // Of one operation.
         ("time(100ms, 2s, b)", &["900ms"; 5], "-"),
         ("time(100ms, 2s, b)", &["1ms*100 b: 900ms"; 5], "1<0"),
@@ -58,7 +64,13 @@ fn quantiles() {
         ("quantile(75, 100ms, 1s)", &["50ms*6 900ms*4"], "0<0"),
         ("quantile(100, 100ms, 1s)", &["50ms*999 900ms"], "0<0"),
         ("quantile(99.9, 100ms, 1s)", &["50ms*998 900ms*2"], "0<0"),
-        ("quantile(99, 100ms, 1s)", &["", "net110*100"], "-"),
+        // An arrival without an answer is longer than any limit; one that was answered with an error has no time.
+        ("quantile(99, 100ms, 1s)", &["", "net110*100"], "1<1"),
+        ("quantile(99, 100ms, 1s)", &["", "sql40P01*100"], "-"),
+        ("quantile(99, 100ms, 1s)", &["50ms*100", "50ms*98 dropped*2"], "1<1"),
+        ("quantile(95, 100ms, 1s)", &["50ms*100", "50ms*98 dropped*2"], "-"),
+        ("quantile(99, 100ms, 1s, b)", &["50ms*100 dropped*9 b: 50ms*9"], "-"),
+        ("quantile(99, 100ms, 1s, b)", &["50ms*100 b: 50ms*9 unknown104*1"], "0<0"),
         ("quantile(99, 100ms, 2s)", &["200ms", "", "200ms"], "-"),
         // Each operation's own, or that of both together.
         ("quantile(99, 100ms, 1s, b)", &["10ms*10 b: 500ms*10"], "0<0"),
@@ -110,7 +122,9 @@ fn failures_of_all_kinds() {
         // Whoever was refused a connection, by the network or by the server, has failed.
         ("errors(50%, 1s)", &["refused111*3 refused53300*2 1ms*5"], "0<0"),
         ("errors(50%, 1s, a)", &["refused111*3 refused53300*2 1ms*5"], "-"),
-        ("errors(1, 1s)", &["dropped*50 1ms"], "-"),
+        // Nor has an arrival that was dropped ended well.
+        ("errors(51, 1s)", &["dropped*50 1ms"], "-"),
+        ("errors(50%, 2s)", &["1ms*9", "dropped*50", "dropped*50"], "2<1"),
         ("errors(50%, 1s, b)", &["1ms*90 b: sql40001*5 1ms*5"], "0<0"),
     ] {
         check(rule, seconds, expected);
@@ -241,7 +255,10 @@ fn times_over_a_window() {
         ("total_time(300ms, 70%, 2s, b)", &["1500ms*90 b: 60ms*10"; 5], "-"),
         ("total_time(300ms, 100%, 2s, b)", &[FAST, "b: 1500ms*10", FAST], "1<0"),
         ("total_time(300ms, 100%, 2s, b)", &[FAST; 5], "-"),
-        ("total_time(300ms, 1%, 2s)", &["", "", "", "net110*9"], "-"),
+        ("total_time(300ms, 1%, 2s)", &["", "", "", "sql40P01*9"], "-"),
+        // Without an answer: longer than any limit.
+        ("total_time(300ms, 1%, 2s)", &["", "", "", "net110*9"], "3<2"),
+        ("total_time(300ms, 50%, 1s)", &["60ms*10", "60ms*10 dropped*10"], "1<1"),
         ("total_time(300ms, 100%, 2s)", &[SLOW, "", SLOW], "1<0"),
     ] {
         check(rule, seconds, expected);

@@ -1,4 +1,7 @@
 //! `time`, `quantile`: did responses take too long, second after second?
+//!
+//! An arrival without an answer is longer than any limit. Tank has a time for each request in the end; a second in which
+//! nothing ends is bad here as soon as all that is under way is known to have waited longer than the limit.
 
 use super::arguments::Arguments;
 use super::codes::Scope;
@@ -23,32 +26,67 @@ struct Time {
     limit: Nanos,
     scope: Scope,
     seconds: Consecutive,
+    /// For so long something was under way and nothing ended.
+    silent: Nanos,
 }
 
 impl Watch for Time {
     fn see(&mut self, tick: &Tick) -> Option<Cause> {
-        let bad = self.of.read(tick, self.scope).is_some_and(|it| it > self.limit);
-        self.seconds.see(tick, bad)
+        let (mut ended, mut unanswered) = (0, 0);
+        for cell in self.scope.cells(tick) {
+            ended += cell.arrivals() - cell.dropped;
+            unanswered += cell.unanswered();
+        }
+        // What is under way is not known by operation.
+        let waiting = ended == 0 && tick.in_flight > 0 && self.scope.operation.is_none();
+        let length = tick.interval.to - tick.interval.from;
+        self.silent = if waiting { self.silent + length } else { Nanos::ZERO };
+        let too_long = match self.of.read(tick, self.scope, unanswered) {
+            Read::Nothing => false,
+            Read::Time(it) => it > self.limit,
+            Read::Unanswered => true,
+        };
+        self.seconds.see(tick, too_long || self.silent > self.limit)
     }
 }
 
+/// What of a second's times is compared.
+enum Read {
+    Nothing,
+    Time(Nanos),
+    Unanswered,
+}
+
 impl Of {
-    /// `None` when no transaction ended well.
-    fn read(self, tick: &Tick, scope: Scope) -> Option<Nanos> {
-        match self {
+    /// A mean is that of the answered, as long as there are some.
+    fn read(self, tick: &Tick, scope: Scope, unanswered: u64) -> Read {
+        let count: u64 = scope.cells(tick).map(|it| it.response.count()).sum();
+        let time = match self {
+            _ if count == 0 => None,
             Of::Mean => {
-                let count: u64 = scope.cells(tick).map(|it| it.response.count()).sum();
                 let sum: u128 = scope.cells(tick).map(|it| it.response.sum()).sum();
-                sum.checked_div(u128::from(count)).map(|mean| Nanos(mean as u64))
+                Some(Nanos((sum / u128::from(count)) as u64))
             }
-            Of::Quantile(quantile) => match &scope.cells(tick).collect::<Vec<_>>()[..] {
-                [cell] => cell.response.at_rank(quantile),
-                cells => {
-                    let mut all = Latency::new();
-                    cells.iter().for_each(|it| all.merge(&it.response));
-                    all.at_rank(quantile)
+            Of::Quantile(quantile) => {
+                let rank = (quantile * (count + unanswered) as f64).ceil();
+                let among_answered = (rank / count as f64).min(1.0);
+                match &scope.cells(tick).collect::<Vec<_>>()[..] {
+                    _ if rank > count as f64 => None,
+                    // As the histogram rounds it.
+                    [cell] if unanswered == 0 => cell.response.at_rank(quantile),
+                    [cell] => cell.response.at_rank(among_answered),
+                    cells => {
+                        let mut all = Latency::new();
+                        cells.iter().for_each(|it| all.merge(&it.response));
+                        all.at_rank(if unanswered == 0 { quantile } else { among_answered })
+                    }
                 }
-            },
+            }
+        };
+        match time {
+            Some(it) => Read::Time(it),
+            None if unanswered > 0 => Read::Unanswered,
+            None => Read::Nothing,
         }
     }
 }
@@ -71,5 +109,5 @@ fn build(from: &mut Arguments<'_>, of: Of) -> Result<Box<dyn Watch>, Complaint> 
     from.warnings.push(Difference::TimesOfFailures);
     let (limit, seconds) = (from.time()?, Consecutive::new(from.seconds()?));
     let scope = from.scope()?;
-    Ok(Box::new(Time { of, limit, scope, seconds }))
+    Ok(Box::new(Time { of, limit, scope, seconds, silent: Nanos::ZERO }))
 }

@@ -51,8 +51,9 @@ impl Watch for Time {
     fn see(&mut self, tick: &Tick) -> Option<Cause> {
         let mut brought = Matched::default();
         for cell in self.scope.cells(tick) {
-            brought.of += cell.response.count();
-            brought.matching += cell.response.above(self.limit);
+            // Without an answer: longer than any limit.
+            brought.of += cell.response.count() + cell.unanswered();
+            brought.matching += cell.response.above(self.limit) + cell.unanswered();
         }
         self.window.push(tick, brought);
         let sum = self.window.full().fold(Matched::default(), |sum, it| Matched {

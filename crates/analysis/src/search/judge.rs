@@ -70,8 +70,8 @@ impl From<&Second> for Pace {
 /// - A stop rule fired, an objective is broken, less than 98 % of what was offered was delivered (and less than chance
 ///   explains), or what is under way grew to the end: not held. Failed transactions are not delivered, unless an objective
 ///   says how many of them there may be.
-/// - The same while arrivals waited for a client in an open model: not held if service times alone break an objective;
-///   otherwise [`Hindered::ClientCap`]. Whether it was for want of clients only other levels can tell, so `next` reads it
+/// - The same while arrivals waited for a client in an open model: not held if service times alone break an objective, or
+///   nothing succeeded for a while; otherwise [`Hindered::ClientCap`]. Whether it was for want of clients only other levels can tell, so `next` reads it
 ///   again beside them.
 /// - An objective is unknown, for want of samples: on the ramp and at rest, which prove nothing, it is let pass; elsewhere the trial
 ///   has failed for that objective (its text).
@@ -106,7 +106,9 @@ fn outcome(
         .or_else(|| open.then(|| behind(step.level, seconds, objectives)).flatten())
         .or_else(|| open.then(|| growing(step.level, seconds)).flatten());
     if let Some(why) = broke {
-        let slow = matches!(why, Broke::Rule { .. }) || broken.is_some_and(|it| by_service(it, summary));
+        let down = !summary.outages.is_empty();
+        let slow =
+            down || matches!(why, Broke::Rule { .. }) || broken.is_some_and(|it| by_service(it, summary));
         return match capped(summary) {
             Some(clients) if !slow => Held::Invalid { why: Hindered::ClientCap { clients } },
             _ => Held::No { why },

@@ -261,6 +261,7 @@ fn distribution(times: &mut [u64]) -> Distribution {
     let sum: u128 = times.iter().map(|it| u128::from(*it)).sum();
     Distribution {
         count: times.len() as u64,
+        unanswered: None,
         mean: (!times.is_empty()).then(|| Nanos((sum / times.len() as u128) as u64)),
         deviation: None,
         min: times.first().copied().map(Nanos),

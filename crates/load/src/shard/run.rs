@@ -345,9 +345,13 @@ impl<R: Recorder> Shard<R> {
     pub(super) fn abort(&mut self, now: Nanos, i: u32, why: Abort) {
         let (script, command) = self.clients[i as usize].tx.map_or((0, 0), |it| (it.script, it.command));
         let client = self.id(i);
+        let code = match why {
+            Abort::Hopeless { code, .. } => code,
+            // Not a server's failure: SQLSTATE class "external routine" says so.
+            _ => Code::SqlState(*b"38000"),
+        };
         self.said.push_back(Said::Aborted { client, script: ScriptId(script), command, why });
-        // Not a server's failure: SQLSTATE class "external routine" says so.
-        self.end_transaction(now, i, Outcome::Failed(Code::SqlState(*b"38000")));
+        self.end_transaction(now, i, Outcome::Failed(code));
         self.leave(i, State::Aborted);
     }
 

@@ -96,6 +96,8 @@ pub fn drive_until<R: Recorder>(
     let mut run = Run::new(shards, world);
     let mut begun = false;
     let mut steps = 0;
+    // The next end of a second of the window.
+    let mut second = Nanos::MAX;
     loop {
         steps += 1;
         if run.now > deadline || steps > steps_max {
@@ -115,6 +117,7 @@ pub fn drive_until<R: Recorder>(
         if !begun && run.shards.iter().all(Shard::is_settled) {
             begun = true;
             let at = run.now + Nanos::from_millis(1);
+            second = at + Nanos::from_secs(1);
             for shard in &mut run.shards {
                 shard.begin(at);
                 shard.recorder.window(at, shard.ends());
@@ -124,6 +127,10 @@ pub fn drive_until<R: Recorder>(
         next = run.events.peek().map_or(next, |Reverse(it)| it.at.min(next));
         assert!(next < Nanos::MAX, "nothing more can happen, but a shard waits");
         run.now = run.now.max(next);
+        while second <= run.now {
+            run.shards.iter_mut().for_each(|it| it.recorder.tick(second));
+            second += Nanos::from_secs(1);
+        }
         while run.events.peek().is_some_and(|Reverse(it)| it.at <= run.now) {
             let Reverse(event) = run.events.pop().expect("peeked");
             run.happen(event);

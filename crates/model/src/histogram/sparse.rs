@@ -213,11 +213,17 @@ impl Gathered {
 
     /// As [`Latency::quantile`].
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
-        let beyond = (self.count as f64 * (1.0 - q)).round() as u64;
-        if beyond < Latency::TAIL {
+        self.quantile_with(q, 0)
+    }
+
+    /// As [`Latency::quantile_with`].
+    pub fn quantile_with(&self, q: f64, unanswered: u64) -> Option<Nanos> {
+        let all = self.count + unanswered;
+        let beyond = (all as f64 * (1.0 - q)).round() as u64;
+        let rank = super::rank(q, all);
+        if beyond < Latency::TAIL || rank > self.count {
             return None;
         }
-        let rank = ((q * self.count as f64).ceil() as u64).max(1);
         let mut seen = 0;
         let full = |it: &u64| {
             seen += it;

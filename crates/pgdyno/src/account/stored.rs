@@ -2,12 +2,14 @@
 //!
 //! One pass over the file, from which everything else follows.
 
-use crate::run::result::{FEED, FIRED, GENERATOR, MONITORING, STEP};
+use crate::messages::Messages;
+use crate::run::result::{self, FEED, FIRED, GENERATOR, MONITORING, OUTAGES, STEP};
 use crate::run::watch;
 use crate::voice::Trouble;
 use analysis::account::{self, Late, Statements};
 use analysis::chart::{self, Charting};
 use analysis::finding::{self, Kept, TrialFacts};
+use analysis::outage::Gaps;
 use analysis::rule::Scene;
 use analysis::search::Pace;
 use analysis::soak::{self, Soaking};
@@ -20,7 +22,7 @@ use model::reach::Reach;
 use model::search::{Seen, Stage, Step, Trend};
 use model::stop::Fired;
 use model::summary::{Plan, Server};
-use model::{LogEvent, Nanos, Sample, Second, Summary, Together};
+use model::{EventKind, LogEvent, Nanos, Sample, Second, Summary, Together};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
@@ -62,6 +64,8 @@ pub struct Stored {
     pub delivered: Vec<f64>,
     pub reaches: Vec<Reach>,
     pub charts: Charts,
+    /// What was said of failures.
+    pub messages: Messages,
     /// All its seconds as one.
     pub whole: Second,
     pub late: Late,
@@ -134,7 +138,11 @@ fn stored(
     let mut charting = loaded.charting.expect("it was given").with_samples_of(charting);
     let events = run.events(id).map_err(trouble)?;
     events.iter().for_each(|it| charting.event(it));
-    let measured = run.measured_with(id, || Ok((&together).into())).map_err(trouble)?;
+    let mut measured = run.measured_with(id, || Ok((&together).into())).map_err(trouble)?;
+    if let Some(it) = &mut measured {
+        let noted = of_trial(OUTAGES).find_map(|it| serde_json::from_str(&it.text).ok());
+        it.outages = noted.unwrap_or_else(|| loaded.gaps.finish(it.window));
+    }
     let told = recorded.summary.as_ref();
     let mut summary = match (&measured, told) {
         (Some(measured), Some(told)) => {
@@ -152,6 +160,9 @@ fn stored(
         // As it was judged then, by the group's own counters: a short trial has too few samples of them.
         analysis::throttled(summary, held_back(told));
         analysis::clock_set(summary, clock_step(told));
+        if !setup.faults.is_empty() {
+            analysis::expected_outages(summary);
+        }
     }
     let of_nodes = recorded.trial.nodes.iter().flat_map(|node| {
         let not_applied = node.not_applied.iter();
@@ -161,7 +172,19 @@ fn stored(
     let not_applied = of_nodes.chain(of_generator).collect();
     let watching = of_trial(MONITORING).find_map(|it| it.text.parse().ok());
     let fired: Option<Fired> = of_trial(FIRED).find_map(|it| serde_json::from_str(&it.text).ok());
-    let status = status(&recorded.state, fired.clone());
+    let mut messages = Messages::default();
+    let of_generator = events.iter().filter(|it| it.node == GENERATOR && it.kind == EventKind::Error);
+    of_generator.for_each(|it| messages.add(it.code.as_deref().unwrap_or_default(), &it.text));
+    if let Some(it) = &mut summary {
+        it.with_messages(|code| messages.of(code));
+    }
+    let mut status = status(&recorded.state, fired.clone());
+    // Files of older versions take a trial without a success for complete.
+    if let (Some(matrix::Status::Done), None, Some(why)) =
+        (&status, &step, summary.as_ref().and_then(result::nothing_succeeded))
+    {
+        status = Some(matrix::Status::Failed { why });
+    }
     let seen = step.as_ref().and_then(|step| match (&status, &summary) {
         (Some(matrix::Status::Done | matrix::Status::Stopped { .. }), Some(summary)) => {
             let judged = judged(setup, summary);
@@ -180,6 +203,7 @@ fn stored(
         status,
         fired,
         charts: charting.charts(),
+        messages,
         whole: together,
         late,
         statements,
@@ -235,6 +259,7 @@ struct Loaded {
     /// Each, where they are wanted.
     seconds: Vec<Pace>,
     trends: Vec<Trend>,
+    gaps: Gaps,
 }
 
 /// What is made of seconds beside their sum, where it is wanted.
@@ -253,9 +278,11 @@ fn loaded(
     mut wanted: Besides,
 ) -> Result<Loaded, Trouble> {
     let (mut together, mut late, mut delivered) = (Together::new(shape), Late::default(), Vec::new());
+    let mut gaps = Gaps::default();
     for (number, it) in seconds.enumerate() {
         let it = it.map_err(|it| Trouble::new(it.to_string()))?;
         together.add(&it);
+        gaps.second(&it);
         if let Some(charting) = wanted.charting.as_mut().filter(|_| number < whole) {
             charting.second(&it);
         }
@@ -279,6 +306,7 @@ fn loaded(
         delivered,
         seconds: wanted.kept.unwrap_or_default(),
         trends: wanted.soaking.map_or(Vec::new(), Soaking::trends),
+        gaps,
     })
 }
 

@@ -183,10 +183,11 @@ fn run_prepared(
             Unmeasured::NobodyConnected => Trouble::new("no client could connect"),
             Unmeasured::Stopped => Trouble::new("stopped before the run began"),
         })?;
-    show.finish();
+    let messages = show.finish();
     let complete = measured.aborted == 0 && !interrupted.load(Ordering::Relaxed);
     let mut summary = analysis::summarise(&measured, server.clone(), plan);
     analysis::clock_set(&mut summary, watch.step());
+    summary.with_messages(|code| messages.of(code));
     Ok((summary, complete))
 }
 
@@ -214,7 +215,7 @@ fn status(summary: &Summary, complete: bool, strict: bool) -> ExitCode {
     let errors = counts.failed + counts.unknown - counts.serialization - counts.deadlock;
     if strict && !summary.validity.valid {
         ExitCode::from(INVALID)
-    } else if !complete || errors > 0 || !summary.connecting.refused.is_empty() {
+    } else if !complete || errors > 0 || counts.ok == 0 || !summary.connecting.refused.is_empty() {
         ExitCode::from(ERRORS)
     } else {
         ExitCode::SUCCESS

@@ -4,6 +4,7 @@ use super::logfile::LogFile;
 use super::options::Options;
 use crate::clock::unix_time;
 use crate::measure::Watch;
+use crate::messages::Messages;
 use crate::voice::{Voice, plain};
 use load::script::{Kind, Value, Variables};
 use load::{Abort, Said, Workload};
@@ -23,6 +24,8 @@ pub struct Show<'a> {
     pub style: Style,
     /// By thread; empty: no log.
     pub logs: Vec<LogFile>,
+    /// What was said of failures.
+    pub messages: Messages,
     /// Seconds since the last line, and their number.
     gathered: Option<(Interval, u32)>,
 }
@@ -45,17 +48,19 @@ impl<'a> Show<'a> {
             retries: options.max_tries != 1,
         };
         let every = options.progress.map(|it| it.every);
-        Show { voice, server, work, every, style, logs, gathered: None }
+        let messages = Messages::default();
+        Show { voice, server, work, every, style, logs, messages, gathered: None }
     }
 
-    /// Ends the logs.
-    pub fn finish(mut self) {
+    /// Ends the logs. What was said of failures.
+    pub fn finish(mut self) -> Messages {
         let now = unix_time();
         for it in &mut self.logs {
             if let Err(error) = it.finish(now) {
                 self.voice.error(&format!("could not write to logfile \"{}\": {error}", it.path));
             }
         }
+        self.messages
     }
 }
 
@@ -100,6 +105,7 @@ impl Watch for Show<'_> {
     }
 
     fn said(&mut self, said: Said) {
+        self.messages.said(&said);
         match said {
             Said::Refused { client, message, .. } => {
                 let why = plain(&message);

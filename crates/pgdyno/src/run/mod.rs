@@ -363,10 +363,23 @@ impl Bench {
         if let Some(it) = &freshness {
             self.writer.note(told(result::FRESHNESS, serde_json::to_string(it)));
         }
+        if !measured.outages.is_empty() {
+            self.writer.note(told(result::OUTAGES, serde_json::to_string(&measured.outages)));
+        }
         let fired_as = fired.iter().map(|it| told(result::FIRED, serde_json::to_string(it)));
         judged.chain(fired_as).for_each(|it| self.writer.note(it));
+        for it in result::never_succeeded(setup, &summary) {
+            self.writer.note(Note { trial: Some(id), subject: it.0, text: it.1 });
+        }
+        // A level of a search may be too much for a system; a statement that fails at any level is none.
+        let fails =
+            |it: &String| step.is_none().then(|| it.clone()).or(answered(&summary).then(|| it.clone()));
+        let nothing = result::nothing_succeeded(&summary).as_ref().and_then(fails);
         let (status, reason) = match (&fired, self.writer.trouble()) {
             (_, Some(it)) => (Status::Failed, Some(trouble(it))),
+            (_, None) if nothing.is_some() && !self.interrupted.load(Ordering::Relaxed) => {
+                (Status::Failed, nothing)
+            }
             (Some(it), None) => {
                 let rule = format!("{} at second {}", it.rule, it.at_second);
                 (Status::Stopped, Some([vec![rule], ended].concat().join("; ")))
@@ -406,6 +419,11 @@ impl Bench {
         };
         self.writer.note(Note { trial: Some(id), subject: subject.to_owned(), text });
     }
+}
+
+/// Whether the server answered any transaction, if only with an error.
+fn answered(it: &model::Summary) -> bool {
+    it.total.counts.arrivals() > it.total.counts.unanswered
 }
 
 /// The end of a trial that had no beginning.

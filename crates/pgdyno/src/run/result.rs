@@ -5,7 +5,10 @@
 use crate::account;
 use crate::terminal;
 use crate::voice::Trouble;
+use model::Summary;
 use model::account::Account;
+use model::plan::{Operation, Setup};
+use model::summary::{Failure, ScriptGroup};
 use report::lang::Lang;
 use report::matrix::Style;
 use report::plot::Characters;
@@ -77,6 +80,8 @@ pub const ORDEAL: &str = "ordeal";
 pub const FRESHNESS: &str = "freshness";
 /// Subject of the note that tells which rule ended a trial.
 pub const FIRED: &str = "fired";
+/// Subject of the note that tells when nothing succeeded in a trial.
+pub const OUTAGES: &str = "outages";
 /// Subject of the notes that tell how much of its table a feed can touch.
 pub const FEED: &str = "feed";
 /// Subject of the notes on limits of the generator that could not be applied.
@@ -91,6 +96,31 @@ pub const BUILT: &str = "built";
 pub const PLANS: &str = "plans";
 /// Subject of the note that tells how much of a processor watching took.
 pub const MONITORING: &str = "monitoring";
+
+/// Why a trial failed in which nothing succeeded; `None` where something did.
+pub fn nothing_succeeded(it: &Summary) -> Option<String> {
+    let why = it.foremost_failure().map_or(String::new(), |it| format!(": {}", words(it)));
+    (it.total.counts.ok == 0).then(|| format!("no transaction succeeded{why}"))
+}
+
+/// Operations that never succeeded while others did: their names, and why.
+pub fn never_succeeded(setup: &Setup, it: &Summary) -> Vec<(String, String)> {
+    let named = setup.operations.iter().zip(&it.scripts);
+    let failed = named.filter(|(_, script)| {
+        it.total.counts.ok > 0 && script.group.counts.ok == 0 && script.group.counts.arrivals() > 0
+    });
+    let told = |(operation, script): (&Operation, &ScriptGroup)| {
+        let why = script.failures.first().map_or(String::new(), |it| format!(": {}", words(it)));
+        let arrivals = script.group.counts.arrivals();
+        (operation.name.clone(), format!("none of {arrivals} transactions succeeded{why}"))
+    };
+    failed.map(told).collect()
+}
+
+/// `42601 syntax error at or near "SELEC"`; the condition's name where the server's words are not known.
+fn words(it: &Failure) -> String {
+    format!("{} {}", it.code, it.message.as_deref().or(it.name).unwrap_or_default()).trim_end().to_owned()
+}
 
 pub fn style() -> Style {
     let out = std::io::stdout();

@@ -127,7 +127,7 @@ pub fn run(
     // Poolers take note of clients that have left.
     std::thread::sleep(SETTLE);
     let watching = sampler.stop();
-    let refused = eyes.refused();
+    let (refused, messages) = (eyes.refused(), eyes.messages());
     let (fired, seconds) = eyes.finish();
     let hit = course.as_ref().map_or(Vec::new(), Course::hit);
     let ended = lab.ended(&hit);
@@ -135,6 +135,10 @@ pub fn run(
     let mut summary = analysis::summarise(&measured, server(lab.chain(), setup), plan);
     analysis::throttled(&mut summary, held);
     analysis::clock_set(&mut summary, wall.step());
+    summary.with_messages(|code| messages.of(code));
+    if !setup.faults.is_empty() {
+        analysis::expected_outages(&mut summary);
+    }
     let ordeal = course.map(|it| it.conclude(lab)).transpose()?;
     let operations = &scene.operations;
     let objectives = setup

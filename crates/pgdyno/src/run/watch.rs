@@ -3,6 +3,7 @@
 //! It is laid beside what the probes saw, written down, and shown to the stop rules.
 
 use crate::measure::Watch;
+use crate::messages::{self, Messages};
 use analysis::rule::{Fired, Rule};
 use analysis::search::Pace;
 use load::Said;
@@ -92,6 +93,7 @@ pub struct Eyes<'a> {
     fresh: Vec<Sample>,
     /// What the first client was told that could not connect.
     refused: Option<String>,
+    messages: Messages,
     /// Each second, where they are wanted afterwards.
     kept: Option<Vec<Pace>>,
 }
@@ -122,6 +124,7 @@ impl<'a> Eyes<'a> {
             in_flight,
             fresh,
             refused,
+            messages: Messages::default(),
             kept: keep.then(Vec::new),
         }
     }
@@ -137,6 +140,11 @@ impl<'a> Eyes<'a> {
     /// What the first client was told that could not connect.
     pub fn refused(&self) -> Option<String> {
         self.refused.clone()
+    }
+
+    /// What was said of failures.
+    pub fn messages(&self) -> Messages {
+        self.messages.clone()
     }
 
     /// Takes what the probes have sent.
@@ -210,6 +218,8 @@ impl Watch for Eyes<'_> {
 
     /// The first of each code is told; all are counted elsewhere.
     fn said(&mut self, said: Said) {
+        let before = self.messages.clone();
+        self.messages.said(&said);
         if let (None, Said::Refused { message, .. }) = (&self.refused, &said) {
             self.refused = Some(first_words(message));
         }
@@ -217,8 +227,13 @@ impl Watch for Eyes<'_> {
             Said::Refused { code, message, .. } | Said::Failed { code, message, .. } => {
                 self.event(EventKind::Error, Some(code.to_string()), first_words(&message));
             }
-            Said::Aborted { client, .. } => {
-                let text = format!("client {} gave up: its script cannot go on", client.0);
+            Said::Aborted { client, why, .. } => {
+                let (code, words) = messages::aborted(&why);
+                let first = words.lines().next().unwrap_or_default();
+                if before.of(&code.to_string()).is_none() {
+                    self.event(EventKind::Error, Some(code.to_string()), first.to_owned());
+                }
+                let text = format!("client {} gave up: its script cannot go on: {first}", client.0);
                 self.event(EventKind::Other, None, text);
             }
             Said::Exhausted { feed } => {

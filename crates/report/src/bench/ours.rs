@@ -2,7 +2,9 @@
 
 use super::pgbench::line;
 use crate::lang::{Label, Lang};
-use model::summary::{Distribution, Failure, FailureClass, ScriptGroup};
+use crate::page::text::shown;
+use crate::plot::Characters;
+use model::summary::{Distribution, Doubt, Failure, FailureClass, ScriptGroup};
 use model::{Nanos, Summary};
 
 /// Columns of a label.
@@ -28,9 +30,19 @@ pub fn lines(out: &mut String, it: &Summary, lang: &dyn Lang) {
         prose(out, lang.label(Label::Generator), &lang.generator(&cost, busiest));
     }
     prose(out, lang.label(Label::Measured), &lang.measured(&it.server, &it.plan));
-    let validity = &it.validity;
+    let (validity, clients) = (&it.validity, it.plan.clients);
     match &validity.reasons[..] {
-        [] => prose(out, lang.label(Label::Verdict), lang.label(Label::Valid)),
+        [] => {
+            let outage = validity.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. }));
+            let verdict = match outage {
+                _ if it.total.counts.ok == 0 => {
+                    lang.nothing_succeeded(it.foremost_failure().map(named).as_deref())
+                }
+                Some(it) => lang.valid_but(&lang.doubt(it, clients)),
+                None => lang.label(Label::Valid).to_owned(),
+            };
+            prose(out, lang.label(Label::Verdict), &verdict);
+        }
         reasons => {
             for reason in reasons {
                 let why = format!("{}: {}", lang.label(Label::Invalid), lang.reason(reason));
@@ -38,9 +50,17 @@ pub fn lines(out: &mut String, it: &Summary, lang: &dyn Lang) {
             }
         }
     }
-    for doubt in &validity.doubts {
-        prose(out, lang.label(Label::Note), &lang.doubt(doubt, it.plan.clients));
+    let in_verdict = |it: &Doubt| matches!(it, Doubt::Outage { .. } | Doubt::NothingOk);
+    let told = |it: &&Doubt| validity.reasons.is_empty() && in_verdict(it);
+    for doubt in validity.doubts.iter().filter(|it| !told(it)) {
+        prose(out, lang.label(Label::Note), &lang.doubt(doubt, clients));
     }
+}
+
+/// `42601 syntax error at or near "SELEC"`; the condition's name where the server's words are not known.
+fn named(it: &Failure) -> String {
+    let words = it.message.as_deref().or(it.name).unwrap_or_default();
+    shown(format!("{} {words}", it.code).trim_end(), Characters::Utf8)
 }
 
 /// A label, and a text wrapped beside it.
@@ -103,14 +123,25 @@ enum Unit {
 
 /// Count, mean, five quantiles and the greatest: 74 columns.
 fn cells(unit: Unit, it: &Distribution, lang: &dyn Lang) -> String {
-    let value = |nanos: Option<Nanos>| {
-        let shown = nanos.map(|it| match unit {
-            Unit::Millis => short(it.as_millis_f64(), 3, lang),
-            Unit::Micros => short(it.as_micros_f64(), 1, lang),
-        });
+    let number = |it: Nanos| match unit {
+        Unit::Millis => short(it.as_millis_f64(), 3, lang),
+        Unit::Micros => short(it.as_micros_f64(), 1, lang),
+    };
+    let value = |(nanos, place): (Option<Nanos>, f64)| {
+        // Of an arrival without an answer.
+        let longer = it.longer_than(place).map(|it| format!(">{}", short(it.as_millis_f64(), 0, lang)));
+        let shown = longer.or(nanos.map(number));
         format!("{:>9}", shown.as_deref().unwrap_or("-"))
     };
-    let values = [it.mean, it.p50, it.p90, it.p95, it.p99, it.p999, it.max];
+    let values = [
+        (it.mean, 1.0),
+        (it.p50, 0.5),
+        (it.p90, 0.9),
+        (it.p95, 0.95),
+        (it.p99, 0.99),
+        (it.p999, 0.999),
+        (it.max, 1.0),
+    ];
     format!("{:>11}{}", lang.numbers().count(it.count), values.map(value).concat())
 }
 

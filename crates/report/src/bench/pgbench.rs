@@ -155,8 +155,10 @@ fn script(out: &mut String, it: &Summary, number: usize, script: &ScriptGroup, s
 }
 
 fn latency(out: &mut String, prefix: &str, it: &Distribution, deviation: bool) {
-    let Some(mean) = it.mean else { return };
-    line!(out, "{prefix} average = {:.3} ms", mean.as_millis_f64());
+    // As there, of what was executed; but not without saying so where there is more.
+    let of = if it.unanswered.is_some() { " (of answered transactions)" } else { "" };
+    let Some(mean) = it.mean.or(it.unanswered.and_then(|it| it.mean_of_answered)) else { return };
+    line!(out, "{prefix} average = {:.3} ms{of}", mean.as_millis_f64());
     if deviation {
         line!(out, "{prefix} stddev = {:.3} ms", it.deviation.unwrap_or(Nanos::ZERO).as_millis_f64());
     }

@@ -7,6 +7,7 @@ fn distribution(count: u64, mean_us: u64) -> Distribution {
     let times = |n: u64| (count > 0).then_some(Nanos::from_micros(mean_us * n));
     Distribution {
         count,
+        unanswered: None,
         mean: times(1),
         deviation: times(2),
         min: times(1),
@@ -57,6 +58,7 @@ fn plain() -> Summary {
             driver: "epoll".to_owned(),
         },
         window: Nanos::from_millis(9_600),
+        outages: Vec::new(),
         scripts: vec![ScriptGroup { group: group.clone(), share: 1.0, ..ScriptGroup::default() }],
         total: group,
         failures: Vec::new(),
@@ -99,6 +101,7 @@ fn rich() -> Summary {
         serialization: 4,
         deadlock: 2,
         above_limit: 10,
+        ..Counts::default()
     };
     it.scripts.push(ScriptGroup { share: 0.25, ..ScriptGroup::default() });
     it.scripts[0].group.counts = it.total.counts;
@@ -110,7 +113,8 @@ fn rich() -> Summary {
         failures: 3,
         retries: 5,
     }];
-    let failure = |code: &str, name, class, count| Failure { code: code.to_owned(), name, class, count };
+    let failure =
+        |code: &str, name, class, count| Failure { code: code.to_owned(), name, class, count, message: None };
     it.failures = vec![
         failure("40001", Some("serialization_failure"), FailureClass::Failed, 7),
         failure("net 104", Some("ECONNRESET"), FailureClass::Unknown, 1),
@@ -182,4 +186,66 @@ fn json_names_its_units() {
     ] {
         assert!(json.contains(expected), "{expected} in {json}");
     }
+}
+
+/// What is printed behind the label.
+#[track_caller]
+fn line(it: &Summary, label: &str) -> String {
+    let mut out = String::new();
+    ours::lines(&mut out, it, &En);
+    let after = out
+        .lines()
+        .skip_while(|line| !line.starts_with(label))
+        .take_while(|line| line.starts_with(label) || line.starts_with("    "));
+    after.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn verdicts_name_what_was_not_answered() {
+    let mut it = plain();
+    assert_eq!(line(&it, "verdict"), "verdict valid");
+    let (from, to) = (Nanos::from_millis(2_200), Nanos::from_secs(6));
+    it.validity.doubts =
+        vec![Doubt::FewSamples { count: 40 }, Doubt::Outage { count: 1, lasting: to - from, from, to }];
+    let expected = "verdict valid with doubts: nothing succeeded for 3.80 s (from 2.20 s to 6.00 s)";
+    assert_eq!(line(&it, "verdict"), expected);
+    assert!(!line(&it, "note").contains("nothing succeeded"), "it is said once");
+    // Without a success it is no measurement, whatever else is right.
+    it.total.counts = Counts { failed: 40, ..Counts::default() };
+    it.validity.doubts = vec![Doubt::NothingOk];
+    it.failures = vec![Failure {
+        code: "42601".to_owned(),
+        name: Some("syntax_error"),
+        class: FailureClass::Failed,
+        count: 40,
+        message: None,
+    }];
+    let failed = "verdict FAILED: no transaction succeeded: 42601";
+    assert_eq!(line(&it, "verdict"), format!("{failed} syntax_error"));
+    it.failures[0].message = Some("syntax error at or near \"SELEC\u{1b}[2J\"".to_owned());
+    assert_eq!(line(&it, "verdict"), format!("{failed} syntax error at or near \"SELEC\\u{{1b}}[2J\""));
+}
+
+#[test]
+fn times_of_arrivals_without_an_answer_are_no_figures() {
+    let mut it = plain();
+    it.total.response = Distribution {
+        count: 1_977,
+        unanswered: Some(Unanswered {
+            count: 1_023,
+            longer_than: Nanos::from_secs(6),
+            mean_of_answered: Some(Nanos::from_millis(2)),
+        }),
+        mean: None,
+        p90: None,
+        p95: None,
+        p99: None,
+        max: None,
+        ..distribution(1_977, 2_000)
+    };
+    let response = "response time, ms 1977 >6000 2.000 >6000 >6000 >6000 >6000 >6000";
+    assert_eq!(line(&it, "response time"), response);
+    assert!(
+        text(&it, Style::default(), &En).contains("latency average = 2.000 ms (of answered transactions)")
+    );
 }

@@ -200,6 +200,15 @@ impl Lang for En {
         }
     }
 
+    fn nothing_succeeded(&self, first: Option<&str>) -> String {
+        let why = first.map_or(String::new(), |it| format!(": {it}"));
+        format!("FAILED: no transaction succeeded{why}")
+    }
+
+    fn valid_but(&self, why: &str) -> String {
+        format!("valid with doubts: {why}")
+    }
+
     fn doubt(&self, it: &Doubt, clients: u32) -> String {
         match *it {
             Doubt::HostLate { quantile: at, lag, jitter } => format!(
@@ -223,6 +232,18 @@ impl Lang for En {
             Doubt::Unfair { jain, fewest, most } => format!(
                 "clients were served unevenly: from {fewest} to {most} transactions (Jain's index {jain:.2}); an \
                  average hides who waited"
+            ),
+            Doubt::Outage { count: 1, lasting, from, to } => format!(
+                "nothing succeeded for {} (from {} to {})",
+                NUMBERS.time(lasting),
+                NUMBERS.time(from),
+                NUMBERS.time(to)
+            ),
+            Doubt::Outage { count, lasting, from, to } => format!(
+                "nothing succeeded for {} altogether, {count} times, the longest from {} to {}",
+                NUMBERS.time(lasting),
+                NUMBERS.time(from),
+                NUMBERS.time(to)
             ),
             Doubt::NothingOk => "no transaction ended well".to_owned(),
             Doubt::FewSamples { count } => {

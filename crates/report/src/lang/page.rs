@@ -132,6 +132,8 @@ pub struct Held<'a> {
     /// Arrivals per second; only of an open model.
     pub offered: Option<f64>,
     pub p99: Option<Nanos>,
+    /// It is longer than that: of arrivals without an answer.
+    pub p99_at_least: bool,
     /// Beside the baseline.
     pub against: Option<Against>,
     /// Not all of its clients did their work.
@@ -155,6 +157,8 @@ pub struct Opened<'a> {
 pub struct Trials {
     pub valid: usize,
     pub of: usize,
+    /// Of valid ones: the longest time altogether in which nothing succeeded in one, and in how many there is such a time.
+    pub outage: Option<(Nanos, usize)>,
 }
 
 /// Objectives that all trials kept, that some broke, and the rest.

@@ -127,6 +127,15 @@ impl Lang for Ru {
         bench::reason(it)
     }
 
+    fn nothing_succeeded(&self, first: Option<&str>) -> String {
+        let why = first.map_or(String::new(), |it| format!(": {it}"));
+        format!("НЕ УДАЛОСЬ: ни одна транзакция не завершилась успешно{why}")
+    }
+
+    fn valid_but(&self, why: &str) -> String {
+        format!("достоверно, но с оговоркой: {why}")
+    }
+
     fn doubt(&self, it: &Doubt, clients: u32) -> String {
         bench::doubt(it, clients)
     }

@@ -57,11 +57,14 @@ fn doubts() -> Vec<Doubt> {
         Doubt::CapReached { arrivals: 50_000, waited: 10_000, dropped: 20_000 },
         Doubt::Unfair { jain: 0.35, fewest: 1, most: 30_001 },
         Doubt::NothingOk,
+        Doubt::Outage { count: 1, lasting: lag, from: lag, to: Nanos::from_secs(7) },
+        Doubt::Outage { count: 3, lasting: lag, from: lag, to: Nanos::from_secs(7) },
         Doubt::FewSamples { count: 121 },
         Doubt::Aborted { clients: 2 },
         Doubt::ClockSet { step: -3_600_000_000_000 },
     ];
-    covers!(all, Doubt: HostLate, Stolen, Starved, CapReached, Unfair, NothingOk, FewSamples, Aborted, ClockSet);
+    covers!(all, Doubt: HostLate, Stolen, Starved, CapReached, Unfair, NothingOk, Outage, FewSamples, Aborted,
+        ClockSet);
     all
 }
 
@@ -149,7 +152,7 @@ fn preview(spacing: Spacing, arrivals: Option<u64>, lowest: f64) -> Preview {
 }
 
 fn judged(verdict: Kept, measured: Option<f64>, unit: Unit) -> Judged {
-    Judged { objective: "№".to_owned(), verdict, unit, measured, bound: 0.2, of: 10_021 }
+    Judged { objective: "№".to_owned(), verdict, unit, measured, at_least: false, bound: 0.2, of: 10_021 }
 }
 
 fn hops() -> Vec<Hop> {

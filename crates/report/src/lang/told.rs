@@ -5,7 +5,7 @@
 use super::number::Numbers;
 use model::finding::{Finding, Missing, OtherWork, Rule};
 use model::matrix::{Hop, NotApplied, Placement};
-use model::objective::{Tally, Unit, Verdict};
+use model::objective::{Judged, Tally, Unit, Verdict};
 use model::plan::{Entrance, PoolMode};
 
 /// More cells than this are told by their ranges, where each cell's figures stand in the matrix.
@@ -225,11 +225,16 @@ pub(super) fn verdicts(it: &Tally) -> Vec<(Verdict, u32)> {
     all.into_iter().filter(|it| it.1 > 0).collect()
 }
 
-/// An objective's figure.
-pub(super) fn measured(numbers: &Numbers, unit: Unit, value: f64) -> String {
-    match unit {
+/// An objective's figure: `5.47 ms`, or `> 6 s` where it is known to be longer only.
+pub(super) fn measured(numbers: &Numbers, it: &Judged, value: f64) -> String {
+    let value = match it.unit {
         Unit::Seconds => numbers.seconds(value),
         Unit::Share => numbers.percent(value, 3),
         Unit::PerSecond => numbers.fixed(value, 1) + numbers.per_second,
+    };
+    match (it.at_least, it.unit) {
+        (false, _) => value,
+        (true, Unit::Seconds) => format!(">{}{value}", numbers.gap),
+        (true, _) => format!("≥{}{value}", numbers.gap),
     }
 }

@@ -8,6 +8,7 @@ use model::Nanos;
 use model::account::RunState;
 use model::matrix::{Figure, Row, Status};
 use model::plan::Find;
+use model::summary::Doubt;
 
 pub fn question(case: &Case<'_>) -> String {
     let experiment = &case.account.experiment;
@@ -83,7 +84,14 @@ fn searched(case: &Case<'_>) -> Line {
 fn measured(case: &Case<'_>) -> Line {
     let account = case.account;
     let ended: Vec<_> = account.trials.iter().filter(|it| it.status.is_some()).collect();
-    let trials = Trials { valid: ended.iter().filter(|it| it.valid).count(), of: ended.len() };
+    let outage = |it: &Doubt| match it {
+        Doubt::Outage { lasting, .. } => Some(*lasting),
+        _ => None,
+    };
+    let valid = || ended.iter().filter(|it| it.valid);
+    let outages: Vec<Nanos> = valid().filter_map(|it| it.doubts.iter().find_map(outage)).collect();
+    let outage = outages.iter().max().map(|longest| (*longest, outages.len()));
+    let trials = Trials { valid: valid().count(), of: ended.len(), outage };
     let goals = goals(case);
     let baseline = account.matrix.baseline.and_then(|it| held(case, it));
     let [best, worst] = [case.best, case.worst].map(|it| it.and_then(|it| held(case, it)));
@@ -137,6 +145,7 @@ fn held<'a>(case: &'a Case<'_>, cell: usize) -> Option<Held<'a>> {
         runs: tps.runs,
         offered: total.filter(|_| open).map(|it| it.offered.0),
         p99: row.estimate(Figure::P99).map(|it| Nanos::from_secs_f64(it.median)),
+        p99_at_least: row.estimate(Figure::P99).is_some_and(|it| it.at_least),
         against: tps.against.filter(|_| comparable),
         idle: case.left_out(cell),
     })

@@ -72,7 +72,10 @@ fn layer(case: &Case<'_>, (figure, more): (Figure, bool), grid: &[Option<usize>]
 /// Times are in milliseconds, as their headings say.
 fn told(figure: Figure, it: &Estimate, lang: &dyn Lang) -> String {
     match figure {
-        Figure::P50 | Figure::P99 => said(1e3 * it.median, lang),
+        Figure::P50 | Figure::P99 => {
+            let sign = if it.at_least { ">" } else { "" };
+            sign.to_owned() + &said(1e3 * it.median, lang)
+        }
         _ => said(it.median, lang),
     }
 }

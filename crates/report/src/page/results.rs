@@ -5,6 +5,7 @@ use super::number::{millis, said};
 use super::{Block, Column, Row, Table, Tone};
 use crate::lang::page::Term;
 use crate::lang::{Label, Lang};
+use model::Nanos;
 use model::account::{Brought, CellAccount};
 
 /// A table of operations for every chosen cell, and one of its failures.
@@ -40,13 +41,13 @@ fn operations(it: &CellAccount, caption: String, lang: &dyn Lang) -> Option<Tabl
         (term(Term::Offered), 5, Box::new(|it| said(it.offered.0, lang))),
         (term(Term::Delivered), 0, Box::new(|it| said(it.delivered.0, lang))),
         (term(Term::Goodput), 2, Box::new(|it| it.goodput.map_or(String::new(), |it| said(it.0, lang)))),
-        (lang.times(false, mean), 8, Box::new(|it| millis(it.response.mean, lang))),
-        (lang.times(false, "p50"), 1, Box::new(|it| millis(it.response.p50, lang))),
-        (lang.times(false, "p90"), 7, Box::new(|it| millis(it.response.p90, lang))),
-        (lang.times(false, "p95"), 4, Box::new(|it| millis(it.response.p95, lang))),
-        (lang.times(false, "p99"), 0, Box::new(|it| millis(it.response.p99, lang))),
-        (lang.times(false, "p99.9"), 4, Box::new(|it| millis(it.response.p999, lang))),
-        (lang.times(false, max), 5, Box::new(|it| millis(it.response.max, lang))),
+        (lang.times(false, mean), 8, Box::new(|it| response(it, it.response.mean, 1.0, lang))),
+        (lang.times(false, "p50"), 1, Box::new(|it| response(it, it.response.p50, 0.5, lang))),
+        (lang.times(false, "p90"), 7, Box::new(|it| response(it, it.response.p90, 0.9, lang))),
+        (lang.times(false, "p95"), 4, Box::new(|it| response(it, it.response.p95, 0.95, lang))),
+        (lang.times(false, "p99"), 0, Box::new(|it| response(it, it.response.p99, 0.99, lang))),
+        (lang.times(false, "p99.9"), 4, Box::new(|it| response(it, it.response.p999, 0.999, lang))),
+        (lang.times(false, max), 5, Box::new(|it| response(it, it.response.max, 1.0, lang))),
         (lang.times(true, mean), 9, Box::new(|it| millis(it.service.mean, lang))),
         (lang.times(true, "p50"), 6, Box::new(|it| millis(it.service.p50, lang))),
         (lang.times(true, "p99"), 6, Box::new(|it| millis(it.service.p99, lang))),
@@ -57,6 +58,15 @@ fn operations(it: &CellAccount, caption: String, lang: &dyn Lang) -> Option<Tabl
     let mut table = filled(first, figures, &rows);
     table.caption = caption;
     Some(table)
+}
+
+/// A response time, `>6000` where it is that of an arrival without an answer; `place`: 0..=1, of mean and greatest 1.
+fn response(it: &Brought, value: Option<Nanos>, place: f64, lang: &dyn Lang) -> String {
+    let longer = it.response.unanswered.and_then(|unanswered| unanswered.longer_than(place, it.count));
+    match longer {
+        Some(it) => format!(">{}", millis(Some(it), lang)),
+        None => millis(value, lang),
+    }
 }
 
 /// A table of these rows; a column that says nothing of any of them is left out.
@@ -88,8 +98,9 @@ fn failures(it: &CellAccount, name: &str, lang: &dyn Lang) -> Option<Table> {
     let columns = vec![text(lang.term(Term::Code)), count, text(lang.label(Label::Effect))];
     let row = |it: &model::summary::Failure| {
         let name = it.name.map_or(String::new(), |name| format!(" {name}"));
+        let words = it.message.as_ref().map_or(String::new(), |words| format!(": {words}"));
         let cells = vec![
-            format!("{}{name}", it.code),
+            format!("{}{name}{words}", it.code),
             lang.number(&it.count.to_string()),
             lang.effect(it.class).to_owned(),
         ];

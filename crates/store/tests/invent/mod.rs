@@ -267,6 +267,7 @@ impl Chance {
         Measured {
             window: Nanos(1 << 33),
             interval,
+            outages: Vec::new(),
             clients: (0..200).map(|_| self.below(100_000)).collect(),
             efforts: vec![effort(3), effort(8)],
             connecting: Nanos(77),

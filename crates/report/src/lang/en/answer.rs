@@ -91,7 +91,8 @@ fn sure(it: &Held<'_>) -> String {
 }
 
 fn tail(it: &Held<'_>) -> String {
-    it.p99.map_or(String::new(), |it| format!(", p99 {}", En.time(it)))
+    let sign = if it.p99_at_least { "> " } else { "" };
+    it.p99.map_or(String::new(), |it| format!(", p99 {sign}{}", En.time(it)))
 }
 
 fn against(it: &Against) -> String {
@@ -120,7 +121,20 @@ fn goals(it: &Goals) -> String {
 }
 
 fn valid(it: Trials) -> String {
-    match (it.valid, it.of) {
+    match (it.valid, it.of, it.outage) {
+        (1, 1, Some((lasting, _))) => {
+            format!("its trial is valid with doubts: nothing succeeded for {}", En.time(lasting))
+        }
+        (valid, of, Some((lasting, trials))) => format!(
+            "{valid} of {of} trials are valid, {trials} of them with doubts: nothing succeeded for up to {}",
+            En.time(lasting)
+        ),
+        (valid, of, None) => plainly_valid(valid, of),
+    }
+}
+
+fn plainly_valid(valid: usize, of: usize) -> String {
+    match (valid, of) {
         (1, 1) => "its trial is valid".to_owned(),
         (valid, of) if valid == of => "all trials are valid".to_owned(),
         (valid, of) => format!("{valid} of {of} trials are valid"),

@@ -49,6 +49,9 @@ pub fn judged(it: &Judged) -> String {
         (Verdict::Kept, Some(measured)) => format!("kept: {}: {measured}", it.objective),
         (Verdict::Broken, Some(measured)) => format!("BROKEN: {}: {measured}", it.objective),
         (Verdict::Broken, None) => format!("BROKEN: {}: a lower quantile is above already", it.objective),
+        (Verdict::Unknown, Some(measured)) => {
+            format!("unknown: {}: {measured}, and nothing was answered to the end", it.objective)
+        }
         (Verdict::Kept | Verdict::Unknown, _) => {
             format!(
                 "unknown: {}: {} {} are too few to tell; run longer",
@@ -92,9 +95,8 @@ pub fn tally(it: &Tally, names: &[String]) -> String {
 
 /// `12.3 ms of 10000 samples`.
 fn measured(it: &Judged) -> Option<String> {
-    it.measured.map(|value| {
-        format!("{} of {} {}", told::measured(&NUMBERS, it.unit, value), it.of, samples(it.unit))
-    })
+    it.measured
+        .map(|value| format!("{} of {} {}", told::measured(&NUMBERS, it, value), it.of, samples(it.unit)))
 }
 
 /// What an objective's figure was computed from.

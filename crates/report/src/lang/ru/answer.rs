@@ -90,7 +90,8 @@ fn sure(it: &Held<'_>) -> String {
 }
 
 fn tail(it: &Held<'_>) -> String {
-    it.p99.map_or(String::new(), |it| format!(", p99 {}", RU.time(it)))
+    let sign = if it.p99_at_least { ">\u{a0}" } else { "" };
+    it.p99.map_or(String::new(), |it| format!(", p99 {sign}{}", RU.time(it)))
 }
 
 fn against(it: &Against) -> String {
@@ -126,7 +127,20 @@ fn goals(it: &Goals) -> String {
 }
 
 fn valid(it: Trials) -> String {
-    match (it.valid, it.of) {
+    match (it.valid, it.of, it.outage) {
+        (1, 1, Some((lasting, _))) => {
+            format!("измерение достоверно, но с оговоркой: ни одного успеха в течение {}", RU.time(lasting))
+        }
+        (valid, of, Some((lasting, trials))) => format!(
+            "достоверных измерений: {valid} из {of}, с оговоркой {trials}: ни одного успеха до {} подряд",
+            RU.time(lasting)
+        ),
+        (valid, of, None) => plainly_valid(valid, of),
+    }
+}
+
+fn plainly_valid(valid: usize, of: usize) -> String {
+    match (valid, of) {
         (1, 1) => "измерение достоверно".to_owned(),
         (valid, of) if valid == of => "все измерения достоверны".to_owned(),
         (valid, of) => format!("достоверных измерений: {valid} из {of}"),

@@ -147,6 +147,18 @@ pub fn doubt(it: &Doubt, clients: u32) -> String {
             oblique(most, "транзакции", "транзакций"),
             RU.fixed(jain, 2)
         ),
+        Doubt::Outage { count: 1, lasting, from, to } => format!(
+            "ни одного успеха в течение {} (с {} до {})",
+            RU.time(lasting),
+            RU.time(from),
+            RU.time(to)
+        ),
+        Doubt::Outage { count, lasting, from, to } => format!(
+            "ни одного успеха в течение {}, всего перерывов: {count}, самый долгий с {} до {}",
+            RU.time(lasting),
+            RU.time(from),
+            RU.time(to)
+        ),
         Doubt::NothingOk => "ни одна транзакция не завершилась успешно".to_owned(),
         Doubt::FewSamples { count } => format!(
             "{} — слишком мало для p99: нужна хотя бы 1000; измеряйте дольше",

@@ -61,6 +61,9 @@ pub fn judged(it: &Judged) -> String {
         (Verdict::Kept, Some(measured)) => format!("соблюдено: {}: {measured}", it.objective),
         (Verdict::Broken, Some(measured)) => format!("НАРУШЕНО: {}: {measured}", it.objective),
         (Verdict::Broken, None) => format!("НАРУШЕНО: {}: {ABOVE}", it.objective),
+        (Verdict::Unknown, Some(measured)) => {
+            format!("неизвестно: {}: {measured}, и до конца ответов не было", it.objective)
+        }
         (Verdict::Kept | Verdict::Unknown, _) => {
             format!(
                 "неизвестно: {}: данных мало ({}); измеряйте дольше",
@@ -102,7 +105,7 @@ pub fn tally(it: &Tally, names: &[String]) -> String {
 
 /// `12,3 мс (10 000 замеров)`.
 fn measured(it: &Judged) -> Option<String> {
-    it.measured.map(|value| format!("{} ({})", told::measured(&RU, it.unit, value), samples(it.of, it.unit)))
+    it.measured.map(|value| format!("{} ({})", told::measured(&RU, it, value), samples(it.of, it.unit)))
 }
 
 /// What an objective's figure was computed from.

@@ -275,10 +275,11 @@ fn answers(lang: &dyn Lang) -> Told {
         runs: 5,
         offered,
         p99: Some(Nanos::from_micros(12_345)),
+        p99_at_least: false,
         against: Some(Against { ratio: Some(0.757), interval: None, p: 0.01, verdict }),
         idle,
     };
-    let trials = Trials { valid: 20, of: 21 };
+    let trials = Trials { valid: 20, of: 21, outage: Some((Nanos::from_millis(3_800), 2)) };
     let goals = |kept, broken, unknown| Goals { kept, broken, unknown };
     let mut tell = |it: &Answer<'_>| all.push(("answer".to_owned(), lang.answer(it)));
     tell(&Answer::NotYet);

@@ -87,7 +87,14 @@ fn row(way: &str, tps: f64, against: Option<(f64, Verdict)>) -> Row {
     if way != "direct" {
         hops.insert(0, hop(&pooler(), "PgBouncer", Some(PoolMode::Transaction), 20));
     }
-    let estimate = |figure, median, interval| Estimate { figure, median, interval, runs: 5, against: None };
+    let estimate = |figure, median, interval| Estimate {
+        figure,
+        median,
+        at_least: false,
+        interval,
+        runs: 5,
+        against: None,
+    };
     let against =
         against.map(|(ratio, verdict)| Against { ratio: Some(ratio), interval: None, p: 0.01, verdict });
     let interval = Some((tps - 170.0, tps + 130.0));
@@ -111,6 +118,7 @@ fn row(way: &str, tps: f64, against: Option<(f64, Verdict)>) -> Row {
 fn brought(name: &str, tps: f64) -> Brought {
     let millis = |it: u64| Some(Nanos::from_micros(it));
     let response = Quantiles {
+        unanswered: None,
         mean: millis(410),
         p50: millis(371),
         p90: millis(900),
@@ -119,7 +127,8 @@ fn brought(name: &str, tps: f64) -> Brought {
         p999: None,
         max: millis(80_000),
     };
-    let failure = |code: &str, name, class, count| Failure { code: code.into(), name, class, count };
+    let failure =
+        |code: &str, name, class, count| Failure { code: code.into(), name, class, count, message: None };
     Brought {
         name: name.into(),
         offered: PerSecond(tps + 1.5),
@@ -230,6 +239,7 @@ fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialAccount {
         verdict: Kept::Kept,
         unit: Unit::Seconds,
         measured: Some(0.0123),
+        at_least: false,
         bound: 0.2,
         of: 10_000,
     };

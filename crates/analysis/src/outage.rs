@@ -1,0 +1,309 @@
+//! Time in which nothing succeeded
+//!
+//! In an open model arrivals come on during an outage, and are counted. In a closed one the clients that would have come wait
+//! too, or are turned away, so that next to nothing tells of it: there an objective on times or errors is held against what a
+//! user would have met who came at any moment of the window with equal probability.
+
+use model::{Interval, Latency, Nanos, Outage, Second};
+
+/// Shorter pauses are a matter of response times.
+const SHORTEST: Nanos = Nanos::from_secs(1);
+/// A gap of `expected` successes among n of them is chance with a probability of at most n·e^−expected: one run of ten thousand
+/// shows one.
+const CHANCE: f64 = 9.2;
+/// Transactions of equal length that begin together end together: so many times its median response time is no outage.
+const CYCLES: f64 = 3.0;
+
+/// What one second tells of outages.
+#[derive(Clone, Copy, Debug)]
+pub struct Brought {
+    from: Nanos,
+    to: Nanos,
+    begun: u64,
+    /// Ended in whatever way, and well.
+    ended: u64,
+    ok: u64,
+    /// Arrivals that did not end well, and refused connections.
+    failed: u64,
+    /// As in [`Interval`]; seconds of a file do not have it.
+    successes: Option<(Nanos, Nanos)>,
+}
+
+impl From<&Interval> for Brought {
+    fn from(it: &Interval) -> Brought {
+        let arrivals: u64 = it.cells.iter().map(model::Cell::arrivals).sum();
+        let ok: u64 = it.cells.iter().map(|cell| cell.ok).sum();
+        let dropped: u64 = it.cells.iter().map(|cell| cell.dropped).sum();
+        let failed = arrivals - ok + it.refused.total();
+        let (from, to, begun, successes) = (it.from, it.to, it.begun, it.successes);
+        Brought { from, to, begun, ended: arrivals - dropped, ok, failed, successes }
+    }
+}
+
+impl From<&Second> for Brought {
+    fn from(it: &Second) -> Brought {
+        let arrivals: u64 = it.operations.iter().map(model::OperationSecond::arrivals).sum();
+        let ok: u64 = it.operations.iter().map(|cell| cell.ok).sum();
+        let dropped: u64 = it.operations.iter().map(|cell| cell.dropped).sum();
+        let failed = arrivals - ok + it.refused.total();
+        let (from, to, begun) = (it.from, it.to, it.begun);
+        Brought { from, to, begun, ended: arrivals - dropped, ok, failed, successes: None }
+    }
+}
+
+/// Follows a window second by second.
+#[derive(Debug, Default)]
+pub struct Gaps {
+    /// The beginning of the window, by the clock of the intervals; `None` before the first one.
+    begin: Option<Nanos>,
+    /// The last success, or the window's beginning.
+    last: Nanos,
+    in_flight: u64,
+    /// Of the gap since `last`: whether at every end of a second something was under way or had failed.
+    waited_for: bool,
+    /// Of its whole seconds: how many there are, and how many brought failures.
+    whole: u64,
+    failing: u64,
+    found: Vec<Outage>,
+}
+
+impl Gaps {
+    /// The next second of all threads, or what came after the last one.
+    pub fn second(&mut self, it: impl Into<Brought>) {
+        let it: Brought = it.into();
+        if self.begin.is_none() {
+            (self.begin, self.last, self.waited_for) = (Some(it.from), it.from, true);
+        }
+        self.in_flight = (self.in_flight + it.begun).saturating_sub(it.ended);
+        let failed = it.failed > 0;
+        match it.successes {
+            // Seconds of a file do not tell when: they were full of successes.
+            None if it.ok > 0 => self.success(it.from, it.to),
+            None => {
+                self.whole += 1;
+                self.failing += u64::from(failed);
+            }
+            Some((first, last)) => self.success(first, last),
+        }
+        self.waited_for &= failed || self.in_flight > 0;
+    }
+
+    fn success(&mut self, first: Nanos, last: Nanos) {
+        self.close(first, false);
+        (self.last, self.waited_for, self.whole, self.failing) = (last.max(self.last), true, 0, 0);
+    }
+
+    fn close(&mut self, to: Nanos, unended: bool) {
+        if self.waited_for && to - self.last >= SHORTEST {
+            let failing = self.whole > 0 && self.failing == self.whole;
+            self.found.push(Outage { from: self.last, to, unended, failing });
+        }
+    }
+
+    /// What of them lies within a window of this length, since its beginning.
+    pub fn finish(mut self, window: Nanos) -> Vec<Outage> {
+        let begin = self.begin.unwrap_or_default();
+        self.close(begin + window, true);
+        let within = |it: Outage| {
+            let to = (it.to - begin).min(window);
+            Outage { from: it.from - begin, to, unended: to == window, ..it }
+        };
+        self.found.into_iter().map(within).filter(|it| it.length() >= SHORTEST).collect()
+    }
+}
+
+/// Those of the measured gaps that chance does not explain at the rate of the rest of the window.
+pub(crate) fn unexplained(gaps: &[Outage], window: Nanos, interval: &Interval) -> Vec<Outage> {
+    let lost: f64 = gaps.iter().map(|it| it.length().as_secs_f64()).sum();
+    let succeeded: u64 = interval.cells.iter().map(|it| it.ok).sum();
+    let rest = window.as_secs_f64() - lost;
+    if succeeded == 0 || rest <= 0.0 {
+        return Vec::new();
+    }
+    let mut response = Latency::new();
+    interval.cells.iter().for_each(|it| response.merge(&it.response));
+    let median = response.at_rank(0.5).unwrap_or_default().as_secs_f64();
+    let rate = succeeded as f64 / rest;
+    let is_unexplained = |it: &&Outage| {
+        let length = it.length().as_secs_f64();
+        rate * length >= CHANCE + (succeeded as f64).ln() && length > CYCLES * median
+    };
+    gaps.iter().filter(is_unexplained).copied().collect()
+}
+
+/// What a share `q` (0..=1) of users waits at most who come at any moment of the window with equal probability, and are served
+/// when the outage that they meet ends: at least, for one that did not end within the window.
+pub(crate) fn wait(outages: &[Outage], window: Nanos, q: f64) -> Nanos {
+    let mut lengths: Vec<f64> = outages.iter().map(|it| it.length().as_secs_f64()).collect();
+    lengths.sort_by(|a, b| b.total_cmp(a));
+    // Who comes within the last w of an outage waits less than w: the others, Σ (length − w), are to be this much.
+    let beyond = (1.0 - q) * window.as_secs_f64();
+    let mut sum = 0.0;
+    for (number, length) in lengths.iter().enumerate() {
+        sum += length;
+        let next = lengths.get(number + 1).copied().unwrap_or(0.0);
+        let wait = (sum - beyond) / (number + 1) as f64;
+        if wait >= next {
+            return Nanos::from_secs_f64(wait);
+        }
+    }
+    Nanos::ZERO
+}
+
+/// Their mean wait.
+pub(crate) fn mean_wait(outages: &[Outage], window: Nanos) -> Nanos {
+    let squares: f64 = outages.iter().map(|it| it.length().as_secs_f64().powi(2)).sum();
+    Nanos::from_secs_f64(squares / 2.0 / window.as_secs_f64())
+}
+
+/// The share of them who is turned away, or not served within the window.
+pub(crate) fn failing(outages: &[Outage], window: Nanos) -> f64 {
+    let those = outages.iter().filter(|it| it.failing || it.unended);
+    those.map(|it| it.length().as_secs_f64()).sum::<f64>() / window.as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::millis;
+    use model::{Code, Measured};
+
+    /// A second from words: `500` transactions of 2 ms that ended well, from the beginning to the end of the second, or from a
+    /// tenth to another, `100@0-2`; `!3` failed; `~3` refused connections; `+4` more under way than before, `-4` fewer.
+    fn second(number: u64, text: &str) -> Interval {
+        let mut it = Interval::new(&[0]);
+        (it.from, it.to) = (Nanos::from_secs(number + 7), Nanos::from_secs(number + 8));
+        let (mut ended, mut more) = (0, 0_i64);
+        for word in text.split_whitespace() {
+            let count = |text: &str| text.parse().expect("a number");
+            match word.as_bytes()[0] {
+                b'!' => {
+                    it.cells[0].failed.add(Code::REFUSED, count(&word[1..]));
+                    ended += count(&word[1..]);
+                }
+                b'~' => it.refused.add(Code::REFUSED, count(&word[1..])),
+                b'+' => more = count(&word[1..]) as i64,
+                b'-' => more = -(count(&word[1..]) as i64),
+                _ => {
+                    let (ok, tenths) = word.split_once('@').unwrap_or((word, "0-10"));
+                    let (first, last) = tenths.split_once('-').expect("two tenths");
+                    let at = |tenth: &str| it.from + Nanos::from_millis(100 * count(tenth));
+                    let (first, last) = (at(first), at(last));
+                    it.success(first);
+                    it.success(last);
+                    it.cells[0].ok = count(ok);
+                    it.cells[0].response = millis(count(ok), 2);
+                    ended += count(ok);
+                }
+            }
+        }
+        it.begun = (ended as i64 + more) as u64;
+        it
+    }
+
+    fn measured(seconds: &[&str]) -> Measured {
+        let (mut gaps, mut all) = (Gaps::default(), Interval::new(&[0]));
+        for (number, text) in seconds.iter().enumerate() {
+            let it = second(number as u64, text);
+            gaps.second(&it);
+            all.merge(&it);
+        }
+        let window = Nanos::from_secs(seconds.len() as u64);
+        Measured { window, interval: all, outages: gaps.finish(window), ..crate::fixture::quiet() }
+    }
+
+    fn found(it: &Measured) -> Vec<Outage> {
+        unexplained(&it.outages, it.window, &it.interval)
+    }
+
+    fn shown(it: &Outage) -> String {
+        let flags = [(it.failing, " failing"), (it.unended, " unended")];
+        let flags: String = flags.into_iter().filter(|it| it.0).map(|it| it.1).collect();
+        format!("{:.1}-{:.1}{flags}", it.from.as_secs_f64(), it.to.as_secs_f64())
+    }
+
+    #[test]
+    fn finds_outages_and_leaves_the_rest() {
+        for (seconds, expected) in [
+            // Killed after 2.2 of 6 s: clients of a closed model are refused; or arrivals fail.
+            (&["500", "500", "100@0-2 !4", "~80", "~80", "~80"][..], "2.2-6.0 failing unended"),
+            (&["500", "500", "100@0-2 !4", "!500", "!500", "!500"], "2.2-6.0 failing unended"),
+            // Frozen: clients wait. It ends, or it does not.
+            (&["500", "500", "100@0-2 +4", "", "400@1-10 -4", "500"], "2.2-4.1"),
+            (&["500", "500", "100@0-2 +4", "", "", ""], "2.2-6.0 unended"),
+            // Refused for a while.
+            (&["500", "100@0-2 !4", "~80", "400@2-10", "500", "500"], "1.2-3.2 failing"),
+            // From the very beginning.
+            (&["+4", "", "400@2-10 -4", "500", "500", "500"], "0.0-2.2"),
+            // Two of them.
+            (&["500 !4", "!9", "500 +4", "", "500 -4"], "1.0-2.0 failing, 3.0-4.0"),
+            // Shorter than a second.
+            (&["500", "400@0-6 +4", "400@5-10 -4", "500"], ""),
+            // Nobody asked.
+            (&["500", "500", "", "", "500", "500"], ""),
+            // At 2/s chance makes a gap of three seconds; not one of eleven.
+            (&["2", "2", "2", "1@0-0 +1", "", "", "2 -1", "2", "2"], ""),
+            (
+                &[
+                    "2", "2", "2", "1@0-0 +1", "", "", "", "", "", "", "", "", "", "", "", "2 -1", "2", "2",
+                    "2",
+                ],
+                "3.0-15.0",
+            ),
+            // Never a success: there is nothing to compare with.
+            (&["!500", "!500", "!500"], ""),
+        ] {
+            let found: Vec<String> = found(&measured(seconds)).iter().map(shown).collect();
+            assert_eq!(found.join(", "), expected, "{seconds:?}");
+        }
+    }
+
+    #[test]
+    fn transactions_that_end_together_are_no_outage() {
+        let mut it = measured(&["+100", "", "", "100@9-10 -100 ", "+100", "", "", "100@9-10 -100"]);
+        it.interval.cells[0].response = millis(200, 4000);
+        assert_eq!(found(&it), []);
+    }
+
+    #[test]
+    fn seconds_of_a_file_have_no_moments() {
+        let mut gaps = Gaps::default();
+        for (number, text) in ["500", "100@0-2 +4", "", "", "400 -4", "500"].iter().enumerate() {
+            let it = Interval { successes: None, ..second(number as u64, text) };
+            gaps.second(&it);
+        }
+        let found: Vec<String> = gaps.finish(Nanos::from_secs(6)).iter().map(shown).collect();
+        assert_eq!(found, ["2.0-4.0"]);
+    }
+
+    #[test]
+    fn waits_of_users_who_come_at_any_moment() {
+        let outage = |from: u64, to: u64| Outage {
+            from: Nanos::from_millis(from),
+            to: Nanos::from_millis(to),
+            unended: false,
+            failing: false,
+        };
+        let window = Nanos::from_secs(10);
+        for (outages, q, millis) in [
+            (&[outage(2_000, 5_000)][..], 0.99, 2900),
+            (&[outage(2_000, 5_000)], 0.9, 2000),
+            (&[outage(2_000, 5_000)], 0.7, 0),
+            (&[outage(2_000, 5_000)], 0.5, 0),
+            (&[outage(2_000, 5_000)], 1.0, 3000),
+            // (3 − w) + (2 − w) = 2, of the first alone it would be 1 s.
+            (&[outage(0, 2_000), outage(5_000, 8_000)], 0.8, 1500),
+            (&[outage(0, 2_000), outage(5_000, 8_000)], 0.95, 2500),
+            (&[], 0.99, 0),
+        ] {
+            let it = wait(outages, window, q);
+            assert_eq!(it.as_millis_f64().round(), f64::from(millis), "{outages:?} {q}");
+            let beyond: f64 = outages.iter().map(|one| (one.length() - it).as_secs_f64()).sum::<f64>() / 10.0;
+            assert!(beyond <= 1.0 - q + 1e-6, "{outages:?} {q}: {beyond} wait longer");
+        }
+        assert_eq!(mean_wait(&[outage(2_000, 5_000)], window), Nanos::from_millis(450));
+        assert_eq!(failing(&[outage(2_000, 5_000)], window), 0.0);
+        let failed = Outage { failing: true, ..outage(2_000, 5_000) };
+        assert_eq!(failing(&[failed, Outage { unended: true, ..outage(8_000, 10_000) }], window), 0.5);
+    }
+}

@@ -1,0 +1,161 @@
+//! A server that dies or freezes in mid-run, from the shard to the verdict, in simulated time
+
+use analysis::objective;
+use analysis::outage::Gaps;
+use load::random::Seeds;
+use load::script::{Mode, Source, parse};
+use load::sim::{Outage, Service, World, drive};
+use load::{Plan, Seeding, Shard, Tally, Workload};
+use model::objective::Verdict;
+use model::summary::{self, LoadModel, QueryMode, Server, Until};
+use model::{Curve, Interval, Latency, Measured, Nanos, PerSecond, Schedule, Spacing, Summary};
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use wire::pg::{Login, Transport};
+
+const CLIENTS: u32 = 20;
+const WINDOW: Nanos = Nanos::from_secs(6);
+const AT: Nanos = Nanos::from_millis(2_200);
+/// Long after the window.
+const NEVER: Nanos = Nanos::from_secs(600);
+
+fn open() -> Schedule {
+    let curve = Curve::Ramp { from: PerSecond(500.0), to: PerSecond(500.0), lasting: WINDOW };
+    Schedule::Open { curve, spacing: Spacing::Even }
+}
+
+fn closed() -> Schedule {
+    Schedule::Closed { think: Nanos::ZERO }
+}
+
+/// Nobody listens from one moment to another.
+fn killed(to: Nanos) -> World {
+    World { outages: vec![Outage { door: 0, from: AT, to }], ..world() }
+}
+
+/// Nothing is served.
+fn frozen(to: Nanos) -> World {
+    World { freezes: vec![(AT, to)], ..world() }
+}
+
+fn world() -> World {
+    let service = Service::Constant(Nanos::from_millis(2));
+    World { servers: 1000, service, delay: Nanos::from_micros(50), ..World::default() }
+}
+
+/// What `pgdyno::measure` does with threads and a clock.
+fn measure(schedule: Schedule, world: &World) -> Summary {
+    let model = match &schedule {
+        Schedule::Closed { think } => LoadModel::Closed { think: *think },
+        _ => LoadModel::Open { schedule: "const(500,6s)".to_owned(), arrivals: Spacing::Even },
+    };
+    let source = Source { name: "pay", text: "SELECT 1;\n", weight: 1 };
+    let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is right");
+    let mut seeds = Seeds::new(7);
+    let plan = Plan {
+        program,
+        mode: Mode::Prepared,
+        schedule,
+        duration: Some(WINDOW),
+        transactions: None,
+        clients: CLIENTS,
+        threads: 1,
+        max_tries: 1,
+        latency_limit: None,
+        backlog_max: 100,
+        drain: Nanos::from_secs(1),
+        reconnect: false,
+        connecting_max: 64,
+        connect_timeout: Nanos::from_secs(10),
+        timeout: None,
+        verbose: false,
+        statements: false,
+        seeds: Seeding {
+            clients: (0..CLIENTS).map(|_| seeds.client()).collect(),
+            choices: vec![seeds.thread().choose],
+            arrivals: 7,
+            other: 7,
+            variables: Vec::new(),
+        },
+    };
+    let work = Arc::new(Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix));
+    let (filled, seconds) = sync_channel(20);
+    let (empty, take_empty) = sync_channel(20);
+    (0..20).for_each(|_| empty.send(Box::new(Interval::new(&[0]))).expect("there is room"));
+    let tally = Tally::new((0, CLIENTS), Interval::new(&[0]), Nanos::MAX, filled, take_empty, None);
+    let shard = drive(vec![Shard::new(work, 0, tally)], world).pop().expect("one went in");
+    let (rest, clients) = shard.recorder.finish(WINDOW + Nanos::from_secs(1));
+    let (mut gaps, mut all) = (Gaps::default(), Interval::new(&[0]));
+    for it in seconds.try_iter().chain([rest]) {
+        gaps.second(&*it);
+        all.merge(&it);
+    }
+    let measured = Measured {
+        window: WINDOW,
+        interval: all,
+        outages: gaps.finish(WINDOW),
+        clients,
+        efforts: Vec::new(),
+        connecting: Nanos::ZERO,
+        aborted: 0,
+        jitter: Latency::new(),
+        suspended: Nanos::ZERO,
+        stolen: None,
+        exhausted: 0,
+    };
+    let plan = summary::Plan {
+        scripts: vec![summary::Script { name: "pay".to_owned(), weight: 1, commands: Vec::new() }],
+        scale: 1,
+        partitions: None,
+        query_mode: QueryMode::Prepared,
+        clients: CLIENTS,
+        threads: 1,
+        max_tries: 1,
+        until: Until::Time(WINDOW),
+        model,
+        connect_each: false,
+        latency_limit: None,
+        seed: 7,
+        driver: "simulator".to_owned(),
+    };
+    analysis::summarise(&measured, Server::default(), plan)
+}
+
+/// What is said of `p99 < 50ms`, `errors < 1%`, and the trial.
+#[track_caller]
+fn check(name: &str, schedule: Schedule, world: &World, objectives: [Verdict; 2], outage: &str) {
+    let summary = measure(schedule, world);
+    let judge = |text| objective::parse(text, &["pay".to_owned()]).expect(text).judge(&summary);
+    let judged = ["p99 < 50ms", "errors < 1%"].map(judge);
+    assert_eq!(judged.each_ref().map(|it| it.verdict), objectives, "{name}: {judged:?}");
+    let style = report::bench::Style { failures_detailed: false, progress: false };
+    let text = report::bench::text(&summary, style, &report::lang::En);
+    let prose: Vec<&str> = text.split_whitespace().collect();
+    assert!(prose.join(" ").contains(outage), "{name}: {text}");
+}
+
+#[test]
+fn an_outage_breaks_objectives_and_is_in_the_verdict() {
+    use Verdict::{Broken, Kept};
+    let to_the_end = "verdict valid with doubts: nothing succeeded for 3.8";
+    let for_a_while = "verdict valid with doubts: nothing succeeded for 1.";
+    let ends = Nanos::from_millis(3_700);
+    for (name, model) in [("open", open as fn() -> Schedule), ("closed", closed)] {
+        check(&format!("{name}, killed"), model(), &killed(NEVER), [Broken, Broken], to_the_end);
+        check(&format!("{name}, frozen"), model(), &frozen(NEVER), [Broken, Broken], to_the_end);
+        check(&format!("{name}, nothing"), model(), &world(), [Kept, Kept], "verdict valid");
+    }
+    // Who waited was served in the end; whoever was refused was not.
+    check("closed, frozen for a while", closed(), &frozen(ends), [Broken, Kept], for_a_while);
+    check("open, frozen for a while", open(), &frozen(ends), [Broken, Broken], for_a_while);
+    check("closed, killed for a while", closed(), &killed(ends), [Broken, Broken], for_a_while);
+    check("open, killed for a while", open(), &killed(ends), [Broken, Broken], for_a_while);
+}
+
+#[test]
+fn a_quiet_run_has_no_outage() {
+    for schedule in [open(), closed()] {
+        let it = measure(schedule, &world());
+        assert!(it.outages.is_empty() && it.total.response.unanswered.is_none(), "{it:?}");
+    }
+}
