@@ -119,7 +119,7 @@ mod tests {
         let near = |it: Option<Nanos>, micros: f64| {
             (it.expect("enough").as_micros_f64() / micros - 1.0).abs() < 0.001
         };
-        assert!(near(second.p50, 1002.0) && near(second.p99, 1980.0), "{second:?}");
+        assert!(near(second.p50, 1004.0) && near(second.p99, 1984.0), "{second:?}");
         assert_eq!((second.rate, second.failed, second.dropped), (PerSecond(1995.0 / 2.0), 2, 3));
         assert_eq!((second.refused, second.in_flight), (5, 7));
         let nothing = Live::default().second(&tick(0, Vec::new()));

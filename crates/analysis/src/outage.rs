@@ -61,6 +61,10 @@ pub struct Gaps {
     in_flight: u64,
     /// Of the gap since `last`: whether at every end of a second something was under way or had failed.
     waited_for: bool,
+    /// The same at the end of the last second, and whether it failed if it had no success. That of what came after the window
+    /// does not count.
+    at_end: bool,
+    empty: Option<bool>,
     /// Of its whole seconds: how many there are, and how many brought failures.
     whole: u64,
     failing: u64,
@@ -72,20 +76,23 @@ impl Gaps {
     pub fn second(&mut self, it: impl Into<Brought>) {
         let it: Brought = it.into();
         if self.begin.is_none() {
-            (self.begin, self.last, self.waited_for) = (Some(it.from), it.from, true);
+            (self.begin, self.last) = (Some(it.from), it.from);
+            (self.waited_for, self.at_end) = (true, true);
+        }
+        self.waited_for &= self.at_end;
+        if let Some(failed) = self.empty.take() {
+            self.whole += 1;
+            self.failing += u64::from(failed);
         }
         self.in_flight = (self.in_flight + it.begun).saturating_sub(it.ended);
         let failed = it.failed > 0;
         match it.successes {
             // Seconds of a file do not tell when: they were full of successes.
             None if it.ok > 0 => self.success(it.from, it.to),
-            None => {
-                self.whole += 1;
-                self.failing += u64::from(failed);
-            }
+            None => self.empty = Some(failed),
             Some((first, last)) => self.success(first, last),
         }
-        self.waited_for &= failed || self.in_flight > 0;
+        self.at_end = failed || self.in_flight > 0;
     }
 
     fn success(&mut self, first: Nanos, last: Nanos) {
@@ -201,6 +208,7 @@ mod tests {
         it
     }
 
+    /// What comes after the window is nothing.
     fn measured(seconds: &[&str]) -> Measured {
         let (mut gaps, mut all) = (Gaps::default(), Interval::new(&[0]));
         for (number, text) in seconds.iter().enumerate() {
@@ -209,6 +217,7 @@ mod tests {
             all.merge(&it);
         }
         let window = Nanos::from_secs(seconds.len() as u64);
+        gaps.second(&second(seconds.len() as u64, ""));
         Measured { window, interval: all, outages: gaps.finish(window), ..crate::fixture::quiet() }
     }
 

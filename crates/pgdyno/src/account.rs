@@ -150,7 +150,9 @@ fn trial(experiment: &Experiment, notes: &[store::Note], it: Stored) -> TrialAcc
     let of_trial = notes.iter().filter(|it| it.trial == Some(id) && !TOLD.contains(&it.subject.as_str()));
     let validity = summary.as_ref().map(|it| it.validity.clone()).unwrap_or_default();
     let ended = matches!(status, Some(matrix::Status::Done | matrix::Status::Stopped { .. }));
-    let counts = ended && summary.is_some() && validity.valid;
+    let succeeded = summary.as_ref().is_some_and(|it| it.total.counts.ok > 0);
+    // A level of a search may be too much for a system.
+    let counts = ended && validity.valid && (succeeded || (step.is_some() && summary.is_some()));
     let scene = Scene::of(&experiment.cells[cell].setup);
     let judge = |text: &String| -> Option<Judged> {
         Some(objective::parse(text, &scene.operations).ok()?.judge(summary.as_ref()?))

@@ -46,6 +46,7 @@ pub fn aborted(why: &Abort) -> (Code, String) {
         Abort::OpenTransaction => "end of script reached without completing the last transaction".to_owned(),
         Abort::OpenPipeline => "end of script reached with pipeline open".to_owned(),
         Abort::Pipeline => "a pipeline is begun within one, or ended outside one".to_owned(),
+        Abort::SimplePipeline => "a pipeline is not possible with the simple query protocol".to_owned(),
         Abort::KeptInPipeline { .. } => "rows are not kept in pipeline mode".to_owned(),
         Abort::Copy => "COPY is not supported".to_owned(),
     };

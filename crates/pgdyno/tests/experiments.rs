@@ -13,6 +13,7 @@ mod experiments {
     mod hops;
     mod live;
     mod order;
+    mod outages;
     mod planted;
     mod reads;
     mod searched;

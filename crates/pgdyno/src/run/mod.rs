@@ -194,6 +194,8 @@ struct Ended {
     measured: bool,
     valid: bool,
     broken: bool,
+    /// Whether no transaction succeeded where some should have.
+    nothing: bool,
 }
 
 /// One trial to be measured.
@@ -375,16 +377,15 @@ impl Bench {
         let fails =
             |it: &String| step.is_none().then(|| it.clone()).or(answered(&summary).then(|| it.clone()));
         let nothing = result::nothing_succeeded(&summary).as_ref().and_then(fails);
+        let without_success = nothing.is_some();
         let (status, reason) = match (&fired, self.writer.trouble()) {
             (_, Some(it)) => (Status::Failed, Some(trouble(it))),
-            (_, None) if nothing.is_some() && !self.interrupted.load(Ordering::Relaxed) => {
-                (Status::Failed, nothing)
-            }
             (Some(it), None) => {
                 let rule = format!("{} at second {}", it.rule, it.at_second);
                 (Status::Stopped, Some([vec![rule], ended].concat().join("; ")))
             }
             (None, None) if self.interrupted.load(Ordering::Relaxed) => (Status::Interrupted, None),
+            (None, None) if nothing.is_some() => (Status::Failed, nothing),
             // Half a trial had another system than the other half.
             (None, None) if !ended.is_empty() => (Status::Failed, Some(ended.join("; "))),
             (None, None) => (Status::Complete, None),
@@ -402,7 +403,7 @@ impl Bench {
         };
         // Of a trial that broke off nothing is known.
         let seen = seen.filter(|_| matches!(status, Status::Complete | Status::Stopped));
-        (Ended { status, reason, measured: true, valid, broken }, end, seen)
+        (Ended { status, reason, measured: true, valid, broken, nothing: without_success }, end, seen)
     }
 }
 
@@ -435,14 +436,14 @@ fn hindered(why: Hindrance) -> (Ended, End, Option<Seen>) {
     };
     let outcome = Outcome { status, reason: reason.clone(), ended_ms: now_ms() };
     let end = End { outcome, summary: None, valid: None, measured: None };
-    (Ended { status, reason, measured: false, valid: true, broken: false }, end, None)
+    (Ended { status, reason, measured: false, valid: true, broken: false, nothing: false }, end, None)
 }
 
 fn verdict(strict: bool, status: Status, trials: &[Ended]) -> u8 {
     let any = |of: fn(&Ended) -> bool| trials.iter().any(of);
     if !any(|it| it.measured) {
         COULD_NOT
-    } else if status != Status::Complete || any(|it| it.status == Status::Failed) {
+    } else if status != Status::Complete || any(|it| it.status == Status::Failed || it.nothing) {
         ERRORS
     } else if strict && any(|it| !it.valid) {
         INVALID

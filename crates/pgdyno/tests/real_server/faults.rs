@@ -37,6 +37,11 @@ fn a_script_that_cannot_succeed_ends_its_clients() {
     let output = SHARED.bench(&["-n", "-f", script.path(), "-c", "2", "-T", "60"]);
     assert_eq!(output.status.code(), Some(2), "{}", words(&output));
     assert!(words(&output).contains("relation \"no_such_table\" does not exist"), "{}", words(&output));
+    let shown = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    let verdict = "verdict FAILED: no transaction succeeded: 42P01 relation \"no_such_table\" does not exist";
+    assert!(shown.contains(verdict), "{shown}");
+    let (document, status) = SHARED.measure(&["-f", script.path(), "-c", "2", "-T", "60"]);
+    assert_eq!((failures(&document), status), (vec![("42P01".to_owned(), 2)], 2), "{document}");
 }
 
 #[test]

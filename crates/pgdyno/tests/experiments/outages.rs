@@ -1,0 +1,93 @@
+//! Servers that do not answer, and statements that they cannot: a run says so.
+
+use super::stand::{Bench, PGDYNO, counts, trials, until};
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::Command;
+use store::Status;
+
+#[test]
+fn a_statement_that_never_succeeds_fails_its_trial_with_the_server_s_words() {
+    for (statement, code, words) in [
+        ("SELEC 1", "42601", "syntax error at or near \"SELEC\""),
+        ("SELECT * FROM no_such_table", "42P01", "relation \"no_such_table\" does not exist"),
+        ("SELECT 1 / 0", "22012", "division by zero"),
+    ] {
+        let yaml = format!(
+            "
+stack: {{ postgres: {{}} }}
+operations: {{ wrong: {{ sql: '{statement}' }} }}
+load: {{ model: closed, clients: 2, duration: 1s }}
+"
+        );
+        let bench = Bench::new("wrong", &yaml);
+        let ended = bench.run(&[]);
+        ended.expect(2);
+        let (_, status, reason) = trials(&bench.stored()).remove(0);
+        let expected = format!("no transaction succeeded: {code} {words}");
+        assert_eq!((status, reason.as_str()), (Status::Failed, expected.as_str()), "{}", ended.err);
+        let page = page(&bench);
+        assert!(page.contains("No answer: its one trial does not count") && page.contains(code), "{page}");
+        assert!(!page.contains("valid"), "{page}");
+    }
+}
+
+#[test]
+fn an_operation_that_never_succeeds_is_named_with_the_server_s_words() {
+    let yaml = "
+stack: { postgres: {} }
+operations: { right: { sql: SELECT 1 }, wrong: { sql: SELECT 1 / 0 } }
+load: { model: closed, clients: 2, duration: 1s }
+";
+    let bench = Bench::new("mixed", yaml);
+    bench.run(&[]).expect(0);
+    let page = page(&bench);
+    assert!(page.contains("wrong: none of ") && page.contains("22012 division by zero"), "{page}");
+}
+
+/// The server's processes stand still from the trial's first second to its last: in either model that breaks the objectives, and
+/// the answer says so.
+#[test]
+fn a_server_that_stands_still_breaks_objectives_in_either_model() {
+    let closed = "{ model: closed, clients: 4, duration: 6s }";
+    let open = "{ model: open, schedule: \"const(500, 6s)\", max_in_flight: 4 }";
+    for load in [closed, open] {
+        let yaml = format!(
+            "
+stack: {{ postgres: {{}} }}
+operations: {{ one: {{ sql: SELECT 1 }} }}
+load: {load}
+objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
+"
+        );
+        let bench = Bench::new("frozen", &yaml);
+        let mut running = bench.begin(&[]);
+        running.measures(1);
+        let server = bench.process("postgres");
+        let stopped = children(server);
+        let all = |signal| stopped.iter().for_each(|it| drop(kill_process(*it, signal)));
+        all(Signal::STOP);
+        until("the window is over", || match counts(&bench.stored(), 1).seconds {
+            5.. => Ok(()),
+            seconds => Err(format!("{seconds} seconds")),
+        });
+        all(Signal::CONT);
+        let ended = running.end();
+        ended.expect(99);
+        let page = page(&bench);
+        assert!(page.contains("1 of 2 objectives is BROKEN"), "{page}");
+        assert!(page.contains("valid with doubts: nothing succeeded for "), "{page}");
+    }
+}
+
+/// Processes that this one started.
+fn children(of: Pid) -> Vec<Pid> {
+    let number = of.as_raw_nonzero();
+    let list = std::fs::read_to_string(format!("/proc/{number}/task/{number}/children")).expect("it runs");
+    list.split_whitespace().filter_map(|it| Pid::from_raw(it.parse().ok()?)).collect()
+}
+
+fn page(bench: &Bench) -> String {
+    let mut shown = Command::new(PGDYNO);
+    shown.args(["report", "last", "--format", "md"]).current_dir(&bench.folder);
+    String::from_utf8(shown.output().expect("it can be run").stdout).expect("text")
+}
