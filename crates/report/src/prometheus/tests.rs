@@ -96,7 +96,7 @@ pgdyno_failures_total{code="net 104"} 3
 # HELP pgdyno_in_flight Transactions sent and not yet answered
 # TYPE pgdyno_in_flight gauge
 pgdyno_in_flight 4
-# HELP pgdyno_response_seconds From the intended start to the outcome, of transactions that ended well
+# HELP pgdyno_response_seconds From the intended start to the outcome, of transactions that ended well; arrivals without an answer exceed all bounds
 # TYPE pgdyno_response_seconds histogram
 pgdyno_response_seconds_bucket{operation="read",le="0.000098303"} 1
 pgdyno_response_seconds_bucket{operation="read",le="0.001048575"} 2
