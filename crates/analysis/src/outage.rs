@@ -61,9 +61,11 @@ pub struct Gaps {
     in_flight: u64,
     /// Of the gap since `last`: whether at every end of a second something was under way or had failed.
     waited_for: bool,
+    /// Whether nothing was under way at any of them, and something had failed.
+    turned_away: bool,
     /// The same at the end of the last second, and whether it failed if it had no success. That of what came after the window
     /// does not count.
-    at_end: bool,
+    at_end: (bool, bool),
     empty: Option<bool>,
     /// Of its whole seconds: how many there are, and how many brought failures.
     whole: u64,
@@ -77,9 +79,10 @@ impl Gaps {
         let it: Brought = it.into();
         if self.begin.is_none() {
             (self.begin, self.last) = (Some(it.from), it.from);
-            (self.waited_for, self.at_end) = (true, true);
+            (self.waited_for, self.turned_away, self.at_end) = (true, true, (true, true));
         }
-        self.waited_for &= self.at_end;
+        self.waited_for &= self.at_end.0;
+        self.turned_away &= self.at_end.1;
         if let Some(failed) = self.empty.take() {
             self.whole += 1;
             self.failing += u64::from(failed);
@@ -92,17 +95,18 @@ impl Gaps {
             None => self.empty = Some(failed),
             Some((first, last)) => self.success(first, last),
         }
-        self.at_end = failed || self.in_flight > 0;
+        self.at_end = (failed || self.in_flight > 0, failed && self.in_flight == 0);
     }
 
     fn success(&mut self, first: Nanos, last: Nanos) {
         self.close(first, false);
-        (self.last, self.waited_for, self.whole, self.failing) = (last.max(self.last), true, 0, 0);
+        (self.last, self.waited_for, self.turned_away) = (last.max(self.last), true, true);
+        (self.whole, self.failing) = (0, 0);
     }
 
     fn close(&mut self, to: Nanos, unended: bool) {
         if self.waited_for && to - self.last >= SHORTEST {
-            let failing = self.whole > 0 && self.failing == self.whole;
+            let failing = self.turned_away || (self.whole > 0 && self.failing == self.whole);
             self.found.push(Outage { from: self.last, to, unended, failing });
         }
     }
@@ -241,6 +245,7 @@ mod tests {
             (&["500", "500", "100@0-2 +4", "", "400@1-10 -4", "500"], "2.2-4.1"),
             (&["500", "500", "100@0-2 +4", "", "", ""], "2.2-6.0 unended"),
             // Refused for a while.
+            (&["500", "500", "100@0-2 !4", "150@7-10", "500"], "2.2-3.7 failing"),
             (&["500", "100@0-2 !4", "~80", "400@2-10", "500", "500"], "1.2-3.2 failing"),
             // From the very beginning.
             (&["+4", "", "400@2-10 -4", "500", "500", "500"], "0.0-2.2"),

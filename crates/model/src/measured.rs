@@ -14,8 +14,8 @@ pub struct Outage {
     pub to: Nanos,
     /// Whether it lasted to the end of the window.
     pub unended: bool,
-    /// Whether each of its whole seconds brought failures or refused connections, and there is one: who asked was turned away
-    /// and did not only wait.
+    /// Whether who asked was turned away and did not only wait: each of its whole seconds brought failures or refused
+    /// connections, or nothing was under way when its seconds ended.
     pub failing: bool,
 }
 

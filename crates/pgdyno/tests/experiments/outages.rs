@@ -64,7 +64,7 @@ objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
         running.measures(1);
         let server = bench.process("postgres");
         let stopped = children(server);
-        let all = |signal| stopped.iter().for_each(|it| drop(kill_process(*it, signal)));
+        let all = |signal| stopped.iter().for_each(|it| _ = kill_process(*it, signal));
         all(Signal::STOP);
         until("the window is over", || match counts(&bench.stored(), 1).seconds {
             5.. => Ok(()),
