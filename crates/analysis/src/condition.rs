@@ -12,6 +12,8 @@ pub fn name(code: Code) -> Option<&'static str> {
         }
         Code::Net(errno) => ERRNO.iter().find(|(number, _)| *number == errno).map(|(_, name)| *name),
         Code::Http(_) => None,
+        Code::TextNotFound => Some("text_not_found"),
+        Code::CaptureNotFound => Some("capture_not_found"),
     }
 }
 
@@ -21,7 +23,7 @@ fn of_state(state: &str) -> Option<&'static str> {
 }
 
 /// Linux's numbers, of errors that sockets meet. Source: errno(3), asm-generic/errno.h.
-const ERRNO: [(u16, &str); 21] = [
+const ERRNO: [(u16, &str); 22] = [
     (2, "ENOENT"),
     (11, "EAGAIN"),
     (13, "EACCES"),
@@ -33,6 +35,7 @@ const ERRNO: [(u16, &str); 21] = [
     (62, "ETIME"),
     (71, "EPROTO"),
     (74, "EBADMSG"),
+    (90, "EMSGSIZE"),
     (99, "EADDRNOTAVAIL"),
     (101, "ENETUNREACH"),
     (103, "ECONNABORTED"),
@@ -328,6 +331,9 @@ mod tests {
             (Code::RESET, Some("ECONNRESET")),
             (Code::REFUSED, Some("ECONNREFUSED")),
             (Code::Net(4000), None),
+            (Code::UNEXPECTED, Some("text_not_found")),
+            (Code::ABSENT, Some("capture_not_found")),
+            (Code::TOO_LONG, Some("EMSGSIZE")),
         ] {
             assert_eq!(name(code), expected, "{code}");
         }

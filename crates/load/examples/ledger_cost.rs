@@ -146,7 +146,8 @@ fn load(count: u64, tap: Option<Tap>) -> f64 {
                     shard.sent(conn, n);
                     asked.push(conn);
                 }
-                Action::Close(_) | Action::Say(_) | Action::Shell { .. } => {}
+                Action::Close(_) | Action::Finish(_) | Action::Probe(_) => {}
+                Action::Say(_) | Action::Shell { .. } => {}
                 Action::Wait(_) => break false,
                 Action::Done => break true,
             }

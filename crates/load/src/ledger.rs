@@ -46,7 +46,7 @@ pub(crate) fn outcome(of: model::Outcome, sent: bool, settled: bool, local: bool
         // Whether it was completed is not known; what a client says of itself is no server's word.
         Code::SqlState(state) => !matches!(&state, b"40003" | b"08007" | b"38000") && !settled,
         // A service may have written before it failed.
-        Code::Http(_) | Code::Net(_) => false,
+        Code::Http(_) | Code::Net(_) | Code::TextNotFound | Code::CaptureNotFound => false,
     };
     match of {
         model::Outcome::Ok if local => Some(Outcome::AcknowledgedLocally),
@@ -304,6 +304,8 @@ fn pack(code: Code) -> u64 {
         Code::SqlState([a, b, c, d, e]) => u64::from_le_bytes([0, a, b, c, d, e, 0, 0]),
         Code::Http(it) => 1 | u64::from(it) << 8,
         Code::Net(it) => 2 | u64::from(it) << 8,
+        Code::TextNotFound => 3,
+        Code::CaptureNotFound => 4,
     }
 }
 
@@ -312,6 +314,8 @@ fn unpack(it: u64) -> Code {
     match kind {
         0 => Code::SqlState([a, b, c, d, e]),
         1 => Code::Http((it >> 8) as u16),
+        3 => Code::TextNotFound,
+        4 => Code::CaptureNotFound,
         _ => Code::Net((it >> 8) as u16),
     }
 }

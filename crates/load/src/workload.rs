@@ -104,6 +104,8 @@ pub struct Workload {
     requests: Vec<Vec<Option<Request>>>,
     /// The same for those that ask nothing of an HTTP service.
     calls: Vec<Vec<Option<service::Request>>>,
+    /// The longest answer that is taken, in bytes.
+    pub(crate) answer_max: u64,
     /// Prepared statements of all scripts.
     pub(crate) statements: usize,
     pub(crate) sync: Template,
@@ -258,6 +260,7 @@ impl Workload {
             fields,
             requests,
             calls,
+            answer_max: ANSWER_MAX,
             statements,
             sync,
             rollback,
@@ -307,6 +310,15 @@ impl Workload {
         let asks = |it: &Script| it.commands.iter().any(|it| matches!(it.kind, Kind::Sql(_)));
         self.goes = scripts.iter().zip(to).map(|(it, to)| asks(it).then_some(*to)).collect();
         self.replicas = Some(replicas);
+        self
+    }
+
+    /// A longer answer than this many bytes, instead of 4 GiB, makes its transaction Unknown with [`Code::TOO_LONG`] and
+    /// ends the connection.
+    ///
+    /// [`Code::TOO_LONG`]: model::Code::TOO_LONG
+    pub fn with_answer_max(mut self, bytes: u64) -> Workload {
+        self.answer_max = bytes;
         self
     }
 
@@ -453,6 +465,9 @@ impl Workload {
         self.plan.program.choose(rng) as u16
     }
 }
+
+/// A server that never ends its answer is not listened to for ever; longer ones than this are no benchmark's.
+const ANSWER_MAX: u64 = 4 << 30;
 
 impl Request {
     fn new(sql: &Sql, mode: Mode, names: &Names, statements: usize) -> Request {

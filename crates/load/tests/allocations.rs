@@ -120,7 +120,8 @@ impl Server {
                 }
                 Action::Wait(_) => break,
                 Action::Done => return false,
-                Action::Close(_) | Action::Shell { .. } | Action::Say(_) => {}
+                Action::Close(_) | Action::Finish(_) | Action::Probe(_) => {}
+                Action::Shell { .. } | Action::Say(_) => {}
             }
         }
         for at in 0..self.asked.len() {

@@ -126,7 +126,8 @@ fn heard(methods: &[&str], writes: u64, fates: &[Fate]) -> (Vec<Outcome>, Vec<St
                         _ => {}
                     }
                 }
-                Action::Close(_) | Action::Say(_) | Action::Shell { .. } => {}
+                Action::Close(_) | Action::Finish(_) | Action::Probe(_) => {}
+                Action::Say(_) | Action::Shell { .. } => {}
                 Action::Wait(_) => break,
                 Action::Done => {
                     assert!(fates.is_empty(), "every fate was met: {fates:?}");

@@ -412,7 +412,7 @@ fn packed_answers_are_asked_for_and_looked_into() {
     assert_eq!(talk.asked(), ["GET /a", "GET /t7"]);
     assert!(talk.sent[0].contains("\r\nAccept-Encoding: gzip, deflate\r\n"), "{}", talk.sent[0]);
     assert!(!talk.sent[1].contains("Accept-Encoding"), "it was not asked for there: {}", talk.sent[1]);
-    assert_eq!(once(&steps(false), serve).outcomes(), "failed net 74", "packed, it is not there");
+    assert_eq!(once(&steps(false), serve).outcomes(), "failed check text", "packed, it is not there");
     let own =
         Step { headers: vec![("accept-encoding".to_owned(), "br".to_owned())], ..steps(true)[0].clone() };
     let talk = once(&[own], |_| answer(200, "Content-Encoding: br\r\n", b"?"));

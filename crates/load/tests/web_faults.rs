@@ -82,7 +82,9 @@ fn asked(drive: Drive, method: Method, address: &Address, service: &Service) -> 
     let clock = Clock::start();
     gate.open(clock.now());
     let services = std::slice::from_ref(address);
-    let ground = Ground { postgres: &[], services, clock, gate: &gate, stop: &stop, spin: Nanos::ZERO, says };
+    let (abandon, spin) = (AtomicBool::new(false), Nanos::ZERO);
+    let ground =
+        Ground { postgres: &[], services, clock, gate: &gate, stop: &stop, abandon: &abandon, spin, says };
     drive(shard, &ground).expect("the system has what a driver needs").shard.recorder
 }
 

@@ -29,6 +29,8 @@ pub struct Ready {
     pub spin: Nanos,
     /// Every record is told to the watcher.
     pub log: bool,
+    /// Set to end the run without waiting for what is under way.
+    pub abandon: Arc<AtomicBool>,
 }
 
 /// Which of the drivers.
@@ -136,6 +138,7 @@ pub fn run_kept(
                 clock,
                 gate: &gate,
                 stop,
+                abandon: &ready.abandon,
                 spin: ready.spin,
                 says: says.clone(),
             };

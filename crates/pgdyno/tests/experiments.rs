@@ -22,6 +22,7 @@ mod experiments {
     mod stack;
     mod stand;
     mod stops;
+    mod timeouts;
     mod watching;
     mod ways;
 }

@@ -139,6 +139,11 @@ pub fn code(text: &str) -> Option<Code> {
     if let Some(status) = text.strip_prefix("HTTP ") {
         return status.parse().ok().map(Code::Http);
     }
+    if let Some(check) =
+        [Code::TextNotFound, Code::CaptureNotFound].into_iter().find(|it| it.to_string() == text)
+    {
+        return Some(check);
+    }
     text.as_bytes().try_into().ok().map(Code::SqlState)
 }
 
@@ -204,7 +209,8 @@ mod tests {
 
     #[test]
     fn codes_come_back() {
-        for it in [Code::SqlState(*b"40P01"), Code::Net(104), Code::Net(65_535), Code::Http(503)] {
+        let network = [Code::Net(104), Code::Net(65_535), Code::Http(503)];
+        for it in [Code::SqlState(*b"40P01"), Code::UNEXPECTED, Code::ABSENT].into_iter().chain(network) {
             assert_eq!(code(&it.to_string()), Some(it));
         }
         for text in ["", "net", "net x", "HTTP 70000", "4000", "400011"] {

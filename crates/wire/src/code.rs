@@ -11,6 +11,10 @@ pub enum Code {
     Http(u16),
     /// `errno` of the socket, as Yandex.Tank numbers network codes: 104 reset, 110 timeout, 111 refused.
     Net(u16),
+    /// The answer does not hold a text that the user's script expects.
+    TextNotFound,
+    /// The answer does not hold what the user's script captures.
+    CaptureNotFound,
 }
 
 impl Code {
@@ -24,10 +28,12 @@ impl Code {
     pub const PROTOCOL: Code = Code::Net(71);
     /// An answer began in time, and did not end in time; `ETIME`.
     pub const SLOW: Code = Code::Net(62);
-    /// What was to be taken from an answer is not there; `ENODATA`.
-    pub const ABSENT: Code = Code::Net(61);
-    /// An answer does not hold what it should; `EBADMSG`.
-    pub const UNEXPECTED: Code = Code::Net(74);
+    /// An answer is longer than the load takes; `EMSGSIZE`.
+    pub const TOO_LONG: Code = Code::Net(90);
+    /// What was to be taken from an answer is not there.
+    pub const ABSENT: Code = Code::CaptureNotFound;
+    /// An answer does not hold the text that it should.
+    pub const UNEXPECTED: Code = Code::TextNotFound;
     /// A redirect that leads to somebody else, and was not followed; `EXDEV`.
     pub const ELSEWHERE: Code = Code::Net(18);
     /// More redirects than were to be followed; `ELOOP`.
@@ -62,6 +68,8 @@ impl fmt::Display for Code {
             }),
             Code::Http(status) => write!(f, "HTTP {status}"),
             Code::Net(errno) => write!(f, "net {errno}"),
+            Code::TextNotFound => write!(f, "check text"),
+            Code::CaptureNotFound => write!(f, "check capture"),
         }
     }
 }

@@ -3,13 +3,20 @@
 mod server;
 
 use server::{columns, feed, message, notice, opened, select_one};
-use wire::pg::Login;
+use wire::pg::{Channel, Login};
+
+/// Sends so many requests of a Sync alone.
+fn ask(channel: &mut Channel, syncs: usize) {
+    channel.request(|out| out.extend(b"S\0\0\0\x04".repeat(syncs)));
+    channel.sent(channel.outgoing().len());
+}
 
 /// `bytes` give `expected`, whole, in pieces of every size, and cut in two at every place.
 fn check(watch: bool, bytes: &[u8], expected: &str) {
     let start = || {
         let mut channel = opened(Login::new("bench", ""));
         channel.watch(watch);
+        ask(&mut channel, expected.matches("Ready").count().max(1));
         channel
     };
     for step in 1..=bytes.len() {
@@ -171,6 +178,7 @@ fn what_no_server_sends() {
 #[test]
 fn a_row_of_a_gigabyte_passes_through() {
     let mut channel = opened(Login::new("bench", ""));
+    ask(&mut channel, 1);
     let idle = channel.memory();
     assert_eq!(feed(&mut channel, b"D\x40\0\0\x04", 1), [""; 0]);
     let piece = vec![0; 1 << 20];
@@ -191,6 +199,7 @@ fn memory_follows_the_bytes_that_came_not_the_length_declared() {
 #[test]
 fn a_long_message_is_forgotten_again() {
     let mut channel = opened(Login::new("bench", ""));
+    ask(&mut channel, 1);
     let idle = channel.memory();
     let long = format!("M{}", "x".repeat(1 << 20));
     assert_eq!(feed(&mut channel, &notice(b'N', &[&long]), 1000).len(), 1);
@@ -211,4 +220,48 @@ fn parameters_are_kept_when_asked_for() {
     assert_eq!(channel.parameter("TimeZone"), Some("Europe/Berlin"));
     assert_eq!((channel.parameter("a.b0"), channel.parameter("a.b199")), (Some("x"), None));
     assert_eq!(opened(Login::new("bench", "")).parameter("TimeZone"), None);
+}
+
+/// Bytes that nobody asked for show that answers and requests do not belong together. Only what a server may say at any time
+/// is no such.
+#[test]
+fn surplus_bytes_are_an_error() {
+    const QUERY: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
+    let done = || [message(b'C', b"SELECT 1\0"), message(b'Z', b"I")].concat();
+    let check = |syncs: usize, bytes: &[u8], expected: &str| {
+        let mut channel = opened(Login::new("bench", ""));
+        channel.request(|out| out.extend(QUERY.repeat(syncs)));
+        assert_eq!(feed(&mut channel, bytes, usize::MAX).join(" "), expected, "{syncs}");
+    };
+    let ready = || message(b'Z', b"I");
+    check(0, &ready(), "!Unexpected { tag: 90 }");
+    check(1, &done(), "Ready(Idle statements 1)");
+    check(1, &[done(), ready()].concat(), "!Unexpected { tag: 90 }");
+    check(1, &[done(), b"Z".to_vec()].concat(), "!Unexpected { tag: 90 }");
+    check(1, &[done(), done()].concat(), "!Unexpected { tag: 67 }");
+    check(1, &[done(), message(b'D', b"\0\0")].concat(), "!Unexpected { tag: 68 }");
+    check(1, &[done(), message(b'1', b"")].concat(), "!Unexpected { tag: 49 }");
+    check(2, &[done(), done()].concat(), "Ready(Idle statements 1) Ready(Idle statements 1)");
+    check(2, &[done(), done(), ready()].concat(), "Ready(Idle statements 1) !Unexpected { tag: 90 }");
+    // It counts a reply that has no answer in it.
+    check(1, &ready(), "!Unanswered");
+    check(2, &[done(), ready()].concat(), "Ready(Idle statements 1) !Unanswered");
+    check(2, &[ready(), done()].concat(), "Ready(Idle) !Unanswered");
+    let error = notice(b'E', &["SERROR", "VERROR", "C40001", "Mno"]);
+    check(1, &[error, ready()].concat(), "Error(ERROR:  40001: no) Ready(Idle error 40001)");
+    // What may come at any time is none: the reply follows it.
+    let remark = notice(b'N', &["SWARNING", "VWARNING", "C01000", "Mno"]);
+    let end = notice(b'E', &["SFATAL", "VFATAL", "C57P01", "Mno"]);
+    let says = |what: Vec<u8>, expected: &str| {
+        let reply = "Ready(Idle statements 1)";
+        check(
+            1,
+            &[done(), what].concat(),
+            &format!("{expected}{}{reply}", if expected.is_empty() { "" } else { " " }),
+        );
+    };
+    says(remark, "Notice(WARNING:  01000: no)");
+    says(end, "Error(FATAL:  57P01: no)");
+    says(message(b'S', b"TimeZone\0UTC\0"), "");
+    says(message(b'A', b"\0\0\0\x01channel\0payload\0"), "");
 }

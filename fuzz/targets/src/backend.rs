@@ -26,12 +26,18 @@ const BEFORE: [&[u8]; 6] = [
     b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I",
 ];
 
+/// Bytes of a ReadyForQuery.
+const READY: usize = 6;
+
 /// The first byte chooses the state, the second how the rest is cut.
 pub fn run(data: &[u8]) {
     let [state, cut, bytes @ ..] = data else { return };
     let watch = state & 0x80 != 0;
     let secured = state & 0x40 != 0;
-    let before = BEFORE[usize::from(state & 0x3f) % BEFORE.len()];
+    // Where the last answer that was asked for may come, the cuts decide whether what follows is seen with it.
+    let last = state & 0x20 != 0;
+    let asked = if last { 1 } else { bytes.len() / READY + 2 };
+    let before = BEFORE[usize::from(state & 0x1f) % BEFORE.len()];
     let start = || {
         let login = if secured { TLS.clone() } else { PLAIN.clone() };
         let mut channel = Channel::new(login, Transport::Tcp, [7; 18]);
@@ -40,12 +46,15 @@ pub fn run(data: &[u8]) {
             feed(&mut channel, before, before.len());
         }
         channel.watch(watch);
+        if channel.is_open() {
+            channel.request(|out| out.extend(b"S\0\0\0\x04".repeat(asked)));
+        }
         channel
     };
     let (mut whole, mut cuts) = (start(), start());
     let seen = feed(&mut whole, bytes, bytes.len());
     // TLS refuses plain bytes after the answer to its request only when they come along with it.
-    if !secured {
+    if !secured && !last {
         assert_eq!(seen, feed(&mut cuts, bytes, usize::from(*cut)));
     } else {
         feed(&mut cuts, bytes, usize::from(*cut));
@@ -78,7 +87,7 @@ fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
                 }
             }
         }
-        assert!(channel.memory() <= 4 * bytes.len() + 16384, "memory follows the bytes that came");
+        assert!(channel.memory() <= 8 * bytes.len() + 16384, "memory follows the bytes that came");
         let n = channel.outgoing().len();
         channel.sent(n);
     }

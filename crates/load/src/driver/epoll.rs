@@ -1,6 +1,6 @@
 //! Carries a shard's bytes by epoll: edge-triggered, sent inline, received into one buffer for all connections.
 
-use super::socket::{dial, outcome};
+use super::socket::{dial, outcome, probe};
 use super::{Driven, Ground, Progress, is_exhaustion, number, run_shell, words};
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
@@ -109,7 +109,17 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Wait(until) => return Some(until),
                 Action::Done => return None,
                 Action::Connect(conn) => self.connect(conn),
+                Action::Finish(conn) => {
+                    if let Some(link) = self.link(conn) {
+                        let _ = net::shutdown(&link.socket, net::Shutdown::Write);
+                    }
+                }
                 Action::Close(conn) => self.close(conn),
+                Action::Probe(conn) => {
+                    if let Some(link) = self.link(conn) {
+                        probe(&link.socket);
+                    }
+                }
                 Action::Shell { conn, line, keep } => {
                     run_shell(&mut self.shard, self.ground, conn, &line, keep);
                 }
@@ -117,6 +127,10 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Say(said) => drop(self.ground.says.send(said)),
             }
         }
+    }
+
+    fn link(&self, conn: ConnId) -> Option<&Link> {
+        self.links.get(number(conn))?.as_ref()
     }
 
     fn connect(&mut self, conn: ConnId) {

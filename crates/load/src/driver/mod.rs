@@ -89,6 +89,8 @@ pub struct Ground<'a> {
     pub gate: &'a Gate,
     /// Set to end the window at once.
     pub stop: &'a AtomicBool,
+    /// Set to wait for nothing any more: what is under way is Unknown.
+    pub abandon: &'a AtomicBool,
     /// This long before a moment that is due, waiting becomes spinning. Zero: sleep until the moment itself.
     pub spin: Nanos,
     /// Where what is worth telling goes; one for each thread.
@@ -169,6 +171,9 @@ impl Progress {
         if ground.stop.load(Ordering::Relaxed) && !self.stopped {
             self.stopped = true;
             shard.stop(now);
+        }
+        if ground.abandon.load(Ordering::Relaxed) {
+            shard.abandon(now);
         }
     }
 

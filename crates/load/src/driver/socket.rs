@@ -5,6 +5,7 @@ use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Where the server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +37,20 @@ pub(super) fn dial(address: &Address) -> Result<(OwnedFd, bool), Errno> {
         Err(error) => Err(error),
     }
 }
+
+/// Has the system look whether the other side is still there, so that a connection to one that is gone breaks within
+/// [`GONE`] though nothing is sent.
+pub(super) fn probe(socket: &OwnedFd) {
+    const EVERY: Duration = Duration::from_secs(1);
+    // A Unix socket has no such options, and needs none: both sides are on this machine.
+    let _ = sockopt::set_socket_keepalive(socket, true);
+    let _ = sockopt::set_tcp_keepidle(socket, EVERY);
+    let _ = sockopt::set_tcp_keepintvl(socket, EVERY);
+    let _ = sockopt::set_tcp_user_timeout(socket, GONE.as_millis() as u32);
+}
+
+/// tcp(7), `TCP_USER_TIMEOUT`.
+const GONE: Duration = Duration::from_secs(4);
 
 /// What became of a connection that `dial` began.
 pub(super) fn outcome(socket: &OwnedFd) -> Result<(), Errno> {

@@ -127,3 +127,10 @@ fn what_the_ledger_is_told() {
         assert_eq!(outcome(met, is_sent, settled, local), expected, "{met:?} {is_sent} {settled} {local}");
     }
 }
+
+#[test]
+fn codes_come_back() {
+    for code in [Code::SqlState(*b"40P01"), Code::Http(503), Code::RESET, Code::UNEXPECTED, Code::ABSENT] {
+        assert_eq!(unpack(pack(code)), code);
+    }
+}

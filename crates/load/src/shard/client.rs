@@ -1,5 +1,6 @@
 //! What does one client know?
 
+use super::ending::Ending;
 use crate::random::Prng;
 use crate::script::{Slot, Variables};
 use model::{Code, Nanos};
@@ -34,6 +35,8 @@ pub(super) struct Client {
     pub began: Nanos,
     /// It is to go as soon as its transaction is over.
     pub leaving: bool,
+    /// It does no more once its session has ended.
+    pub aborts: bool,
     /// The alarm that counts; earlier ones were for what is over.
     pub wakes: Nanos,
     pub tx: Option<Transaction>,
@@ -52,6 +55,8 @@ pub(super) struct Session {
     pub todo: u8,
     /// The transport is open, or about to be.
     pub linked: bool,
+    /// It was given up and is to end.
+    pub ending: Option<Ending>,
     /// Which of the door's hosts it is with, or tries.
     pub host: u16,
     /// Hosts that have refused it since the last pause.
@@ -62,6 +67,8 @@ pub(super) struct Session {
     pub attempt: Option<Encryption>,
     /// When the log-in under way began.
     pub connecting_since: Nanos,
+    /// Bytes that came since the last request.
+    pub received: u64,
     /// What a FATAL error said before the connection broke.
     pub last_words: Option<Code>,
     /// By prepared statement: does this connection have it?
@@ -110,6 +117,8 @@ pub(super) enum State {
     Offline,
     Connecting,
     LoggingIn,
+    /// Waits until the server has closed the session that it gave up.
+    Ending,
     /// Ready for a transaction, perhaps waiting for its turn. Without a connection where each transaction opens its own.
     Idle,
     /// Between two transactions by its own will.
@@ -131,9 +140,11 @@ pub(super) enum State {
 /// Bits of `Session::todo`, in the order in which the driver is told.
 pub(super) mod todo {
     pub const TRANSMIT: u8 = 1;
-    pub const CLOSE: u8 = 2;
-    pub const CONNECT: u8 = 4;
-    pub const SHELL: u8 = 8;
+    pub const FINISH: u8 = 2;
+    pub const CLOSE: u8 = 4;
+    pub const CONNECT: u8 = 8;
+    pub const PROBE: u8 = 16;
+    pub const SHELL: u8 = 32;
 }
 
 impl Session {
@@ -142,11 +153,13 @@ impl Session {
             channel,
             todo: 0,
             linked: false,
+            ending: None,
             host: 0,
             tried: 0,
             refusals: 0,
             attempt: None,
             connecting_since: Nanos::ZERO,
+            received: 0,
             last_words: None,
             prepared: vec![false; statements].into(),
             parsing: VecDeque::new(),

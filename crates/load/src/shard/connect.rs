@@ -18,6 +18,17 @@ const NOT_YET: Code = Code::SqlState(*b"57P03");
 /// How often log-ins and transactions are looked over for those that take too long, at least.
 const SWEEP: Nanos = Nanos::from_millis(100);
 
+/// Why a session is of no more use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loss {
+    /// Its transport broke.
+    Broken,
+    /// What was asked is given up; the server may still be about it.
+    Late,
+    /// The server's bytes make no sense.
+    Garbled,
+}
+
 impl<R: Recorder> Shard<R> {
     /// Begins as many log-ins as there are places.
     pub(super) fn connect_more(&mut self, now: Nanos) {
@@ -37,7 +48,7 @@ impl<R: Recorder> Shard<R> {
 
     /// Whether anything may take too long.
     pub(super) fn sweeps(&self) -> bool {
-        self.connecting > 0 || (self.begun && self.patience < Nanos::MAX)
+        self.connecting > 0 || self.endings > 0 || (self.begun && self.patience < Nanos::MAX)
     }
 
     /// Gives up log-ins and transactions that take too long.
@@ -46,20 +57,31 @@ impl<R: Recorder> Shard<R> {
         let (logs_in_within, answers_within) = (plan.connect_timeout, plan.timeout.unwrap_or(Nanos::MAX));
         self.sweep = now + SWEEP.min(Nanos(self.patience.0 / 10));
         self.sweep_webs(now);
+        if self.endings > 0 {
+            self.sweep_endings(now);
+        }
         for i in 0..self.clients.len() as u32 {
             let client = &self.clients[i as usize];
             let logs_in = matches!(client.state, State::Connecting | State::LoggingIn);
             let late = client.tx.is_some_and(|it| now - it.started > answers_within);
             if let Some(w) = self.called(i).filter(|_| late) {
                 self.web_lost(now, w, Code::TIMED_OUT, "timeout expired");
+            } else if late && client.state == State::Ending {
+                // It did not come to ask anything.
+                self.end_transaction(now, i, Outcome::Failed(Code::TIMED_OUT));
+                self.go_offline(now, i);
             } else if late || (logs_in && now - client.session.connecting_since > logs_in_within) {
-                self.broken(now, self.conn(i), Code::TIMED_OUT, "timeout expired");
+                self.lost(now, i, Code::TIMED_OUT, "timeout expired", Loss::Late);
             }
         }
     }
 
     pub(super) fn connect(&mut self, now: Nanos, i: u32) {
         let client = &mut self.clients[i as usize];
+        if client.session.ending.is_some() {
+            client.state = State::Ending;
+            return;
+        }
         client.state = State::Connecting;
         client.session.connecting_since = now;
         client.session.linked = true;
@@ -70,7 +92,10 @@ impl<R: Recorder> Shard<R> {
     /// The transport is open.
     pub fn connected(&mut self, now: Nanos, conn: ConnId) {
         if let Some(w) = self.web_number(conn) {
-            return self.web_connected(now, w);
+            return match w.checked_sub(self.webs.len()) {
+                Some(i) => self.cancel_connected(i),
+                None => self.web_connected(now, w),
+            };
         }
         let i = self.client_of(conn);
         let Client { session, door, state, .. } = &mut self.clients[i as usize];
@@ -113,17 +138,31 @@ impl<R: Recorder> Shard<R> {
     /// The other side has closed the transport.
     pub fn closed(&mut self, now: Nanos, conn: ConnId) {
         match self.web_number(conn) {
-            Some(w) => self.web_closed(now, w),
-            None => self.broken(now, conn, Code::RESET, "server closed the connection unexpectedly"),
+            Some(w) if w < self.webs.len() => self.web_closed(now, w),
+            _ => self.broken(now, conn, Code::RESET, "server closed the connection unexpectedly"),
         }
     }
 
     /// The transport broke, or could not be opened: `code` and `words` are the system's.
     pub fn broken(&mut self, now: Nanos, conn: ConnId, code: Code, words: &str) {
         if let Some(w) = self.web_number(conn) {
-            return self.web_broken(now, w, code, words);
+            return match w.checked_sub(self.webs.len()) {
+                Some(i) => self.cancel_over(i),
+                None => self.web_broken(now, w, code, words),
+            };
         }
-        let Some(i) = self.speaker(conn) else { return self.unlink(conn) };
+        if self.session(conn).ending.is_some() {
+            return self.session_ended(now, conn);
+        }
+        match self.speaker(conn) {
+            Some(i) => self.lost(now, i, code, words, Loss::Broken),
+            None => self.unlink(conn),
+        }
+    }
+
+    /// The session of client `i` is of no more use to it, and its transaction is over.
+    pub(super) fn lost(&mut self, now: Nanos, i: u32, code: Code, words: &str, loss: Loss) {
+        let conn = self.conn(i);
         let two_doors = self.has_two_doors();
         let client = &mut self.clients[i as usize];
         if client.is_over() || !client.session.linked {
@@ -138,7 +177,15 @@ impl<R: Recorder> Shard<R> {
         let code = client.session.last_words.take().unwrap_or(code);
         let logged_in = client.state != State::LoggingIn;
         let attempt = if logged_in { None } else { client.session.channel.second_attempt() };
-        self.unlink(conn);
+        let given_up = match loss {
+            Loss::Broken => false,
+            Loss::Late => true,
+            Loss::Garbled => logged_in,
+        };
+        let ends = given_up && attempt.is_none() && self.end_session(now, i, loss == Loss::Garbled);
+        if !ends {
+            self.unlink(conn);
+        }
         self.hang_up_webs(i, false);
         if logging_in {
             self.connecting -= 1;
@@ -171,13 +218,29 @@ impl<R: Recorder> Shard<R> {
             };
             self.end_transaction(now, i, outcome);
         }
+        // Where there are two doors, it may go on by the other.
+        let goes_on = two_doors && !self.wound_up && !self.clients[i as usize].leaving;
+        if ends && !goes_on {
+            return self.await_end(i);
+        }
+        self.go_offline(now, i);
+    }
+
+    /// Client `i` waits until its session has ended.
+    pub(super) fn await_end(&mut self, i: u32) {
+        self.clients[i as usize].state = State::Ending;
+    }
+
+    /// Client `i`, whose session is no more, comes back after a pause, or for its next transaction.
+    pub(super) fn go_offline(&mut self, now: Nanos, i: u32) {
+        self.clients[i as usize].state = State::Offline;
         if self.wound_up {
             return self.finish_client(i);
         }
         if self.clients[i as usize].leaving {
             return self.depart(i);
         }
-        if self.work.plan.reconnect || two_doors {
+        if self.work.plan.reconnect || self.has_two_doors() {
             // It connects for its next transaction. In a closed model a server that is down is not to be asked without a
             // pause; in an open one arrivals are the pause.
             self.clients[i as usize].state = State::Thinking;
@@ -236,6 +299,7 @@ impl<R: Recorder> Shard<R> {
     pub(super) fn leave(&mut self, i: u32, state: State) {
         if !self.clients[i as usize].is_over() {
             self.hang_up(i);
+            self.forget_endings(i);
             self.settle(i);
             self.clients[i as usize].state = state;
             self.active -= 1;

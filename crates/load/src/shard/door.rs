@@ -23,6 +23,10 @@ impl<R: Recorder> Shard<R> {
                 let session = if speaks { &self.clients[i].session } else { &self.parked[i] };
                 Target::Postgres { door: u16::from(self.door_of(conn)), host: session.host }
             }
+            Some(w) if w >= self.webs.len() => {
+                let (door, host) = self.cancels[w - self.webs.len()].target();
+                Target::Postgres { door: door.into(), host }
+            }
             Some(w) => Target::Service((w % self.work.services.len()) as u16),
         }
     }
@@ -34,7 +38,7 @@ impl<R: Recorder> Shard<R> {
     }
 
     #[inline]
-    fn door_of(&self, conn: ConnId) -> u8 {
+    pub(super) fn door_of(&self, conn: ConnId) -> u8 {
         u8::from(conn.0 as usize >= self.clients.len())
     }
 
@@ -68,7 +72,7 @@ impl<R: Recorder> Shard<R> {
     }
 
     #[inline]
-    fn conn_by(&self, i: u32, door: u8) -> ConnId {
+    pub(super) fn conn_by(&self, i: u32, door: u8) -> ConnId {
         ConnId(if door == 0 { i } else { i + self.clients.len() as u32 })
     }
 
@@ -94,11 +98,14 @@ impl<R: Recorder> Shard<R> {
             std::mem::swap(&mut client.session, &mut self.parked[i as usize]);
             client.door = door;
         }
-        !client.session.linked
+        !client.session.linked || client.session.ending.is_some()
     }
 
     /// Bytes came for a session in which nobody speaks: nothing was asked there, so nothing is answered.
     pub(super) fn receive_parked(&mut self, conn: ConnId, bytes: &[u8]) {
+        if self.session(conn).ending.is_some() {
+            return self.receive_ending(conn, bytes);
+        }
         let mut input = bytes;
         let session = self.session(conn);
         while session.linked {
@@ -116,7 +123,7 @@ impl<R: Recorder> Shard<R> {
         if session.linked {
             session.linked = false;
             session.last_words = None;
-            session.todo &= !(todo::TRANSMIT | todo::CONNECT);
+            session.todo &= !(todo::TRANSMIT | todo::FINISH | todo::CONNECT | todo::PROBE);
             self.demand(conn, todo::CLOSE);
         }
     }
@@ -132,7 +139,8 @@ impl<R: Recorder> Shard<R> {
 
     fn part(&mut self, conn: ConnId, logging_in: bool) {
         let session = self.session(conn);
-        if session.linked {
+        // One that is to end is let go when it has.
+        if session.linked && session.ending.is_none() {
             session.linked = false;
             session.todo &= !todo::CONNECT;
             if !logging_in {
@@ -171,7 +179,7 @@ impl<R: Recorder> Shard<R> {
         self.shut |= match code {
             Code::Net(_) => true,
             Code::SqlState(state) => matches!(state, [b'0', b'8', ..] | [b'5', b'7', ..]),
-            Code::Http(_) => false,
+            Code::Http(_) | Code::TextNotFound | Code::CaptureNotFound => false,
         };
     }
 }

@@ -6,7 +6,9 @@
 mod client;
 mod connect;
 mod door;
+mod ending;
 mod follow;
+mod poll;
 mod reply;
 mod run;
 mod said;
@@ -16,10 +18,11 @@ mod web;
 use crate::random::Prng;
 use crate::recorder::Recorder;
 use crate::schedule::Streams;
-use crate::script::{Finder, Kind, Variables};
+use crate::script::{Finder, Variables};
 use crate::workload::{Initial, Workload};
-use client::{Client, Session, State, todo};
+use client::{Client, Session, State};
 use door::session;
+use ending::Cancel;
 use model::{ClientId, Code, Nanos, Outcome, Record, ScriptId};
 use run::Cause;
 pub use said::{Abort, Said};
@@ -30,7 +33,8 @@ use users::Crowd;
 use web::Web;
 
 /// A connection of this shard: first each client's session with PostgreSQL, in the order of the clients; where there are two
-/// doors to it, the same of the second; then each client's connections to the HTTP services.
+/// doors to it, the same of the second; then each client's connections to the HTTP services; then for each client one that
+/// cancels its statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId(pub u32);
 
@@ -41,8 +45,12 @@ pub enum Action<'a> {
     Connect(ConnId),
     /// Send these bytes, telling `sent` how many left; if not all did, call `writable` when more can.
     Transmit(ConnId, &'a [u8]),
+    /// Tell the other side that nothing more will be sent, after what was; what it sends is still received.
+    Finish(ConnId),
     /// Close the transport; nothing is awaited.
     Close(ConnId),
+    /// Have the system notice within seconds if the other side is gone, though nothing is sent.
+    Probe(ConnId),
     /// Run this command line, then call `shell_done`. Blocks the thread, as it does in pgbench. Its output is to be handed
     /// back if `keep`, else it goes where ours goes.
     Shell {
@@ -75,6 +83,11 @@ pub struct Shard<R> {
     parked: Vec<Session>,
     /// By client, then service.
     webs: Vec<Web>,
+    /// By client, where scripts speak SQL.
+    cancels: Vec<Cancel>,
+    /// Sessions that are to end, and whether it was told that one does not.
+    endings: u32,
+    told_of_ending: bool,
     /// Number of the first client among those of all threads.
     first: u32,
     arrivals: Option<Streams>,
@@ -121,6 +134,11 @@ pub struct Shard<R> {
     exhausted: bool,
     /// Nothing more will begin, and who was idle has been ended.
     wound_up: bool,
+    wound_up_at: Nanos,
+    /// The drain is over.
+    gave_up: bool,
+    /// Nothing is waited for any more.
+    abandoned: bool,
     closed: bool,
     /// Clients that are neither finished nor aborted.
     active: u32,
@@ -143,7 +161,9 @@ impl<R: Recorder> Shard<R> {
             Some(_) => (0..count).map(|i| session(&work, 1, first + i, &mut other)).collect(),
             None => Vec::new(),
         };
-        let connections = clients.len() + parked.len() + webs.len();
+        let cancelling = if work.postgres.is_some() { count } else { 0 };
+        let cancels: Vec<Cancel> = (0..cancelling).map(|_| Cancel::default()).collect();
+        let connections = clients.len() + parked.len() + webs.len() + cancels.len();
         let share = |all: u32| all.div_ceil(u32::from(plan.threads));
         let backlog_max = share(plan.backlog_max) as usize;
         let queue = || VecDeque::with_capacity(count as usize);
@@ -176,6 +196,9 @@ impl<R: Recorder> Shard<R> {
             past_end: false,
             exhausted: false,
             wound_up: false,
+            wound_up_at: Nanos::ZERO,
+            gave_up: false,
+            abandoned: false,
             closed: arrivals.is_none(),
             active: count,
             succeeded: vec![false; plan.program.scripts.len()].into(),
@@ -184,6 +207,9 @@ impl<R: Recorder> Shard<R> {
             clients,
             parked,
             webs,
+            cancels,
+            endings: 0,
+            told_of_ending: false,
             recorder,
             work,
         };
@@ -206,9 +232,10 @@ impl<R: Recorder> Shard<R> {
         self.unsettled == 0
     }
 
-    /// Connections that can be open at the same time: for each client a session by each door and one to each service.
+    /// Connections that can be open at the same time: for each client a session by each door, one to each service
+    /// and one that cancels.
     pub fn connections(&self) -> u32 {
-        (self.clients.len() + self.parked.len() + self.webs.len()) as u32
+        (self.sessions() + self.webs.len() + self.cancels.len()) as u32
     }
 
     /// Clients with an open session, or that need none; where nobody is there from the beginning, all who will come.
@@ -222,7 +249,7 @@ impl<R: Recorder> Shard<R> {
 
     /// Clients that gave up.
     pub fn aborted_clients(&self) -> u32 {
-        self.clients.iter().filter(|it| it.state == State::Aborted).count() as u32
+        self.clients.iter().filter(|it| it.state == State::Aborted || it.aborts).count() as u32
     }
 
     /// Sets the moment at which the window begins.
@@ -249,6 +276,15 @@ impl<R: Recorder> Shard<R> {
         }
         self.ends = self.ends.min(now);
         self.gives_up = self.ends + self.work.plan.drain;
+    }
+
+    /// The window ends `now`, and nothing is waited for.
+    pub fn abandon(&mut self, now: Nanos) {
+        if !self.abandoned {
+            self.stop(now);
+            self.gives_up = now;
+            self.abandoned = true;
+        }
     }
 
     /// Time has come to `now`.
@@ -280,78 +316,6 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// What is to be done next.
-    pub fn poll(&mut self) -> Action<'_> {
-        if let Some(said) = self.said.pop_front() {
-            return Action::Say(said);
-        }
-        while let Some(&number) = self.todo.front() {
-            let conn = ConnId(number);
-            if let Some(w) = self.web_number(conn) {
-                let web = &mut self.webs[w];
-                let what = web.todo & web.todo.wrapping_neg();
-                web.todo &= !what;
-                if web.todo == 0 {
-                    self.todo.pop_front();
-                }
-                match what {
-                    todo::TRANSMIT => {
-                        return Action::Transmit(conn, self.webs[w].channel.outgoing());
-                    }
-                    todo::CLOSE => return Action::Close(conn),
-                    todo::CONNECT => return Action::Connect(conn),
-                    _ => continue,
-                }
-            }
-            let session = self.session(conn);
-            let what = session.todo & session.todo.wrapping_neg();
-            session.todo &= !what;
-            if session.todo == 0 {
-                self.todo.pop_front();
-            }
-            match what {
-                todo::TRANSMIT => {
-                    return Action::Transmit(conn, self.session(conn).channel.outgoing());
-                }
-                todo::CLOSE => return Action::Close(conn),
-                todo::CONNECT => return Action::Connect(conn),
-                todo::SHELL => {
-                    let i = self.client_of(conn);
-                    let client = &mut self.clients[i as usize];
-                    let line = std::mem::take(&mut client.shell_line);
-                    let kind =
-                        client.tx.map(|it| &self.work.script(it.script).commands[it.command as usize].kind);
-                    let keep = matches!(kind, Some(Kind::SetShell { .. }));
-                    return Action::Shell { conn, line, keep };
-                }
-                _ => {}
-            }
-        }
-        if self.active == 0 { Action::Done } else { Action::Wait(self.next_moment()) }
-    }
-
-    /// The first `n` bytes of the last `Transmit` have left.
-    #[inline]
-    pub fn sent(&mut self, conn: ConnId, n: usize) {
-        if let Some(w) = self.web_number(conn) {
-            let web = &mut self.webs[w];
-            web.left |= n > 0;
-            return web.channel.sent(n);
-        }
-        self.session(conn).channel.sent(n);
-    }
-
-    /// The transport can take bytes again.
-    pub fn writable(&mut self, conn: ConnId) {
-        if let Some(w) = self.web_number(conn) {
-            if !self.webs[w].channel.outgoing().is_empty() {
-                self.demand_web(w, todo::TRANSMIT);
-            }
-        } else if !self.session(conn).channel.outgoing().is_empty() {
-            self.demand(conn, todo::TRANSMIT);
-        }
-    }
-
     fn next_moment(&self) -> Nanos {
         if !self.runnable.is_empty() {
             return Nanos::ZERO;
@@ -362,7 +326,12 @@ impl<R: Recorder> Shard<R> {
             self.begins
         } else {
             let arrival = self.next_arrival().map_or(Nanos::MAX, |it| it.at);
-            arrival.min(self.next_turn()).min(if self.past_end { self.gives_up } else { self.ends })
+            let end = match (self.past_end, self.gave_up) {
+                (false, _) => self.ends,
+                (true, false) => self.gives_up,
+                (true, true) => Nanos::MAX,
+            };
+            arrival.min(self.next_turn()).min(end)
         };
         timer.min(sweep).min(rest)
     }
@@ -497,22 +466,36 @@ impl<R: Recorder> Shard<R> {
             && self.next_arrival().is_none_or(|it| it.at > now)
         {
             self.wound_up = true;
+            self.wound_up_at = now;
             for i in 0..self.clients.len() as u32 {
                 let state = self.clients[i as usize].state;
                 let waits = matches!(state, State::Idle | State::Thinking | State::Offline | State::Absent);
                 let logs_in = matches!(state, State::Connecting | State::LoggingIn);
-                if waits || (logs_in && self.clients[i as usize].tx.is_none()) {
+                if waits && self.is_ending(i) {
+                    self.await_end(i);
+                } else if waits || (logs_in && self.clients[i as usize].tx.is_none()) {
                     self.finish_client(i);
                 }
             }
         }
         if now >= self.gives_up {
+            self.gave_up = true;
             while let Some(due) = self.backlog.pop_front() {
                 self.drop_arrival(now, due);
             }
             for i in 0..self.clients.len() as u32 {
-                if !self.clients[i as usize].is_over() {
-                    self.end_transaction(now, i, Outcome::Unknown(Code::TIMED_OUT));
+                let client = &self.clients[i as usize];
+                if client.is_over() {
+                    continue;
+                }
+                let ends = !self.abandoned
+                    && (client.state == State::Ending
+                        || (!self.is_in_ledger(i) && self.end_session(now, i, false)));
+                self.end_transaction(now, i, Outcome::Unknown(Code::TIMED_OUT));
+                if ends {
+                    self.hang_up_webs(i, true);
+                    self.await_end(i);
+                } else {
                     self.finish_client(i);
                 }
             }
@@ -591,6 +574,7 @@ fn client(work: &Workload, number: u32, other: &mut Prng) -> Client {
         begun: 0,
         began: Nanos::ZERO,
         leaving: false,
+        aborts: false,
         wakes: Nanos::ZERO,
         tx: None,
         columns: Vec::new(),

@@ -1,6 +1,7 @@
 //! What did the server's answer change?
 
 use super::client::{Client, State, todo};
+use super::connect::Loss;
 use super::{Abort, ConnId, Said, Shard};
 use crate::recorder::Recorder;
 use crate::script::{InvalidName, Keep, Slot};
@@ -12,13 +13,24 @@ impl<R: Recorder> Shard<R> {
     #[inline]
     pub fn receive(&mut self, now: Nanos, conn: ConnId, bytes: &[u8]) {
         if let Some(w) = self.web_number(conn) {
-            return self.web_receive(now, w, bytes);
+            return match w.checked_sub(self.webs.len()) {
+                Some(i) => self.cancel_receive(i, bytes),
+                None => self.web_receive(now, w, bytes),
+            };
+        }
+        let session = self.session(conn);
+        session.received += bytes.len() as u64;
+        if session.received > self.work.answer_max {
+            return self.answer_too_long(now, conn);
         }
         let mut input = bytes;
         loop {
             // After an answer its client may speak elsewhere.
             let Some(i) = self.speaker(conn) else { return self.receive_parked(conn, input) };
             let client = &mut self.clients[i as usize];
+            if client.session.ending.is_some() {
+                return self.receive_ending(conn, input);
+            }
             if !client.session.linked {
                 return;
             }
@@ -63,13 +75,25 @@ impl<R: Recorder> Shard<R> {
                         ProtocolError::Tls(_) | ProtocolError::NoTls => Code::TLS,
                         _ => Code::PROTOCOL,
                     };
-                    return self.broken(now, conn, code, &words);
+                    return self.lost(now, i, code, &words, Loss::Garbled);
                 }
             }
         }
         let session = self.session(conn);
         if session.linked && !session.channel.outgoing().is_empty() {
             self.demand(conn, todo::TRANSMIT);
+        }
+    }
+
+    /// A server does not end its answer, or speaks without being asked.
+    #[cold]
+    fn answer_too_long(&mut self, now: Nanos, conn: ConnId) {
+        if self.session(conn).ending.is_some() {
+            return;
+        }
+        match self.speaker(conn).filter(|it| self.clients[*it as usize].session.linked) {
+            Some(i) => self.lost(now, i, Code::TOO_LONG, "the answer is too long", Loss::Garbled),
+            None => self.unlink(conn),
         }
     }
 

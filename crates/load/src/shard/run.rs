@@ -234,6 +234,7 @@ impl<R: Recorder> Shard<R> {
             }
         };
         client.session.channel.request(|out| request.template(prepared, piped).render(out, write));
+        client.session.received = 0;
         tx.spoke = true;
         if let Some(statement) = request.statement.filter(|_| !prepared) {
             client.session.prepared[statement] = true;
@@ -350,8 +351,16 @@ impl<R: Recorder> Shard<R> {
             // Not a server's failure: SQLSTATE class "external routine" says so.
             _ => Code::SqlState(*b"38000"),
         };
+        // A COPY that waits for data is not cancelled, but ends with its session.
+        let answers = self.clients[i as usize].tx.is_some_and(|it| it.awaited > 0) && why != Abort::Copy;
         self.said.push_back(Said::Aborted { client, script: ScriptId(script), command, why });
+        let ends = answers && !self.is_in_ledger(i) && self.end_session(now, i, false);
         self.end_transaction(now, i, Outcome::Failed(code));
+        if ends {
+            self.clients[i as usize].aborts = true;
+            self.hang_up_webs(i, true);
+            return self.await_end(i);
+        }
         self.leave(i, State::Aborted);
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Web {
     pub jar: Option<Box<Jar>>,
     /// It has answered a request before.
     served: bool,
+    /// Bytes that came since the last request.
+    received: u64,
     /// A byte of the request under way has left.
     pub left: bool,
     /// The request under way was sent on an earlier connection, which the server closed without an answer.
@@ -127,7 +129,8 @@ impl<R: Recorder> Shard<R> {
     /// Queues the request that the client of `w` is at.
     #[inline]
     fn send(&mut self, now: Nanos, w: usize) {
-        let Web { channel, client, hop, method, target, location, jar, left, .. } = &mut self.webs[w];
+        let Web { channel, client, hop, method, target, location, jar, left, received, .. } =
+            &mut self.webs[w];
         let client = &mut self.clients[*client as usize];
         let tx = client.tx.as_mut().expect("it calls");
         let request = self.work.call(tx.script, tx.command);
@@ -154,6 +157,7 @@ impl<R: Recorder> Shard<R> {
             }
         });
         *left = false;
+        *received = 0;
         tx.spoke = true;
         self.demand_web(w, todo::TRANSMIT);
     }
@@ -214,6 +218,11 @@ impl<R: Recorder> Shard<R> {
     /// Bytes came from the service.
     #[inline]
     pub(super) fn web_receive(&mut self, now: Nanos, w: usize, bytes: &[u8]) {
+        let web = &mut self.webs[w];
+        web.received += bytes.len() as u64;
+        if web.received > self.work.answer_max && web.state != Standing::Closed {
+            return self.web_lost(now, w, Code::TOO_LONG, "the answer is too long");
+        }
         let mut input = bytes;
         loop {
             let web = &mut self.webs[w];

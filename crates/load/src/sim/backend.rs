@@ -13,12 +13,16 @@ pub(super) struct Backend {
     /// Text of the statement that Execute would run, so that BEGIN, COMMIT and ROLLBACK are understood.
     statement: Vec<u8>,
     prepared: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Its process id, which is also the key to cancel what it does.
+    pid: u32,
 }
 
 /// What takes time to answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     LogIn,
+    /// The statement of the session with this process id is to end.
+    Cancel(u32),
     /// Everything up to a Sync, or a simple query: the texts of its statements, and what else is to be answered.
     Batch {
         statements: Vec<Vec<u8>>,
@@ -31,7 +35,7 @@ pub(super) enum Asked {
 }
 
 impl Backend {
-    pub fn new(welcome: bool) -> Backend {
+    pub fn new(welcome: bool, pid: u32) -> Backend {
         Backend {
             unread: Vec::new(),
             logged_in: false,
@@ -40,6 +44,7 @@ impl Backend {
             pending: Vec::new(),
             statement: Vec::new(),
             prepared: Vec::new(),
+            pid,
         }
     }
 
@@ -58,7 +63,13 @@ impl Backend {
             let message: Vec<u8> = self.unread.drain(..length).collect();
             if !self.logged_in {
                 self.logged_in = true;
-                asked.push(Asked::LogIn);
+                asked.push(match message.split_first_chunk() {
+                    Some(([0, 0, 0, 16, 4, 0xd2, 0x16, 0x2e], keys)) => {
+                        let pid = keys[..4].try_into().expect("a process id and a key");
+                        Asked::Cancel(u32::from_be_bytes(pid))
+                    }
+                    _ => Asked::LogIn,
+                });
                 continue;
             }
             let text = |from: usize| -> Vec<u8> {
@@ -102,7 +113,12 @@ impl Backend {
                 error(&mut out, b"FATAL", *b"53300");
                 return (out, true);
             }
-            Asked::LogIn => message(&mut out, b'R', &[0, 0, 0, 0]),
+            Asked::LogIn => {
+                message(&mut out, b'R', &[0, 0, 0, 0]);
+                let pid = self.pid.to_be_bytes();
+                message(&mut out, b'K', &[pid, pid].concat());
+            }
+            Asked::Cancel(_) => return (out, true),
             Asked::Batch { statements, before } => {
                 out.extend_from_slice(before);
                 for sql in statements {

@@ -13,7 +13,7 @@ use crate::workload::Target;
 use backend::{Asked, Backend};
 use model::{Code, Nanos};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 pub use web::{Body, Web};
 
 /// The invented system.
@@ -33,6 +33,8 @@ pub struct World {
     pub outages: Vec<Outage>,
     /// Further connections are refused with 53300.
     pub max_connections: u32,
+    /// PostgreSQL cancels a statement when it is asked to.
+    pub cancels: bool,
     /// Every n-th request fails with this SQLSTATE.
     pub failing: Option<(u64, [u8; 5])>,
     /// Answers arrive in pieces of this many bytes.
@@ -68,6 +70,7 @@ impl Default for World {
             breaks: Vec::new(),
             outages: Vec::new(),
             max_connections: u32::MAX,
+            cancels: true,
             failing: None,
             piece: usize::MAX,
             web: Web::default(),
@@ -93,6 +96,20 @@ pub fn drive_until<R: Recorder>(
     deadline: Nanos,
     steps_max: u64,
 ) -> Vec<Shard<R>> {
+    drive_counting_until(shards, world, deadline, steps_max).0
+}
+
+/// Runs the shards as [`drive`] does, and counts PostgreSQL's sessions.
+pub fn drive_counting<R: Recorder>(shards: Vec<Shard<R>>, world: &World) -> (Vec<Shard<R>>, SessionCounts) {
+    drive_counting_until(shards, world, Nanos::MAX, u64::MAX)
+}
+
+fn drive_counting_until<R: Recorder>(
+    shards: Vec<Shard<R>>,
+    world: &World,
+    deadline: Nanos,
+    steps_max: u64,
+) -> (Vec<Shard<R>>, SessionCounts) {
     let mut run = Run::new(shards, world);
     let mut begun = false;
     let mut steps = 0;
@@ -101,7 +118,7 @@ pub fn drive_until<R: Recorder>(
     loop {
         steps += 1;
         if run.now > deadline || steps > steps_max {
-            return run.shards;
+            return run.over();
         }
         let (mut next, mut done) = (Nanos::MAX, true);
         for k in 0..run.shards.len() {
@@ -112,7 +129,7 @@ pub fn drive_until<R: Recorder>(
             }
         }
         if done {
-            return run.shards;
+            return run.over();
         }
         if !begun && run.shards.iter().all(Shard::is_settled) {
             begun = true;
@@ -138,6 +155,15 @@ pub fn drive_until<R: Recorder>(
     }
 }
 
+/// Sessions of PostgreSQL. It keeps one whose client has left until its statement ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionCounts {
+    /// The most at one time.
+    pub most: usize,
+    /// Those that were there when the last client was done.
+    pub left: usize,
+}
+
 struct Run<'a, R> {
     world: &'a World,
     now: Nanos,
@@ -149,9 +175,20 @@ struct Run<'a, R> {
     backends: BTreeMap<Link, Side>,
     generation: u64,
     waiting: VecDeque<(Link, Asked)>,
-    serving: u32,
+    /// By number of the request.
+    serving: BTreeMap<u64, Link>,
+    sessions: Sessions,
     served: u64,
     rng: Prng,
+}
+
+/// PostgreSQL's sessions.
+#[derive(Default)]
+struct Sessions {
+    open: BTreeSet<Link>,
+    /// The client will send nothing more.
+    finished: BTreeSet<Link>,
+    most: usize,
 }
 
 /// The server's side of a connection.
@@ -192,7 +229,10 @@ enum What {
     Connected(Link),
     Refused(Link),
     ToServer(Link, Vec<u8>),
-    Served(Link, Asked),
+    /// The client will send nothing more.
+    Finished(Link),
+    /// The request of this number was.
+    Served(u64, Asked),
     ToClient(Link, Vec<u8>),
     Closed(Link),
     /// The server closes a connection on which it has answered so many requests, and none since.
@@ -203,6 +243,12 @@ enum What {
 }
 
 impl<'a, R: Recorder> Run<'a, R> {
+    /// Ends the simulation: the shards, and how many sessions the server kept.
+    fn over(self) -> (Vec<Shard<R>>, SessionCounts) {
+        let counts = SessionCounts { most: self.sessions.most, left: self.sessions.open.len() };
+        (self.shards, counts)
+    }
+
     fn new(shards: Vec<Shard<R>>, world: &'a World) -> Run<'a, R> {
         let mut run = Run {
             world,
@@ -213,7 +259,8 @@ impl<'a, R: Recorder> Run<'a, R> {
             backends: BTreeMap::new(),
             generation: 0,
             waiting: VecDeque::new(),
-            serving: 0,
+            serving: BTreeMap::new(),
+            sessions: Sessions::default(),
             served: 0,
             rng: Prng::seeded(world.seed),
         };
@@ -257,7 +304,9 @@ impl<'a, R: Recorder> Run<'a, R> {
                     let welcome = (self.backends.len() as u32) < self.world.max_connections;
                     let target = self.shards[k].target(conn);
                     let side = match target {
-                        Target::Postgres { .. } => Side::Postgres(Backend::new(welcome)),
+                        Target::Postgres { .. } => {
+                            Side::Postgres(Backend::new(welcome, self.generation as u32))
+                        }
                         Target::Service(_) => Side::Web(web::Side::default()),
                     };
                     self.backends.insert(link, side);
@@ -272,11 +321,16 @@ impl<'a, R: Recorder> Run<'a, R> {
                 }
                 Action::Close(conn) => {
                     if let Some(link) = self.link(k, conn) {
-                        self.backends.remove(&link);
+                        self.remove(link);
+                    }
+                }
+                Action::Finish(conn) => {
+                    if let Some(link) = self.link(k, conn) {
+                        self.soon(What::Finished(link));
                     }
                 }
                 Action::Shell { conn, .. } => self.shards[k].shell_done(self.now, conn, Ok(b"0\n")),
-                Action::Say(_) => {}
+                Action::Say(_) | Action::Probe(_) => {}
                 Action::Wait(until) => return Some(until),
                 Action::Done => return None,
             }
@@ -296,18 +350,30 @@ impl<'a, R: Recorder> Run<'a, R> {
                     None => return,
                 };
                 for asked in asked {
-                    if asked == Asked::LogIn {
-                        self.answer(link, &asked);
-                    } else {
-                        self.waiting.push_back((link, asked));
+                    match asked {
+                        Asked::LogIn => {
+                            self.sessions.open.insert(link);
+                            self.sessions.most = self.sessions.most.max(self.sessions.open.len());
+                            self.answer(link, &asked);
+                        }
+                        Asked::Cancel(pid) => {
+                            self.cancel(pid);
+                            self.soon(What::Closed(link));
+                        }
+                        _ => self.waiting.push_back((link, asked)),
                     }
                 }
                 self.serve();
             }
-            What::Served(link, asked) => {
-                self.serving -= 1;
+            What::Served(number, asked) => {
+                let Some(link) = self.serving.remove(&number) else { return };
                 self.answer(link, &asked);
+                self.end_if_finished(link);
                 self.serve();
+            }
+            What::Finished(link) => {
+                self.sessions.finished.insert(link);
+                self.end_if_finished(link);
             }
             What::ToClient(link, bytes) if self.backends.contains_key(&link) => {
                 for piece in bytes.chunks(self.world.piece.min(bytes.len())) {
@@ -316,7 +382,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                 self.perform(link.shard);
             }
             What::Refused(link) => {
-                if self.backends.remove(&link).is_some() {
+                if self.remove(link) {
                     self.shards[link.shard].broken(self.now, ConnId(link.conn), Code::REFUSED, "refused");
                     self.perform(link.shard);
                 }
@@ -329,7 +395,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                 }
             }
             What::Closed(link) => {
-                if self.backends.remove(&link).is_some() {
+                if self.remove(link) {
                     self.shards[link.shard].closed(self.now, ConnId(link.conn));
                     self.perform(link.shard);
                 }
@@ -349,12 +415,59 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
+    /// The client's side of a connection is closed. False if it was before.
+    fn remove(&mut self, link: Link) -> bool {
+        if !self.is_busy(link) {
+            self.sessions.open.remove(&link);
+        }
+        self.backends.remove(&link).is_some()
+    }
+
+    /// A request of it is in service, or waits.
+    fn is_busy(&self, link: Link) -> bool {
+        self.serving.values().any(|it| *it == link) || self.waiting.iter().any(|it| it.0 == link)
+    }
+
+    /// PostgreSQL ends a session whose client has left or will say no more, as soon as it is idle.
+    fn end_if_finished(&mut self, link: Link) {
+        let there = self.backends.contains_key(&link);
+        if (there && !self.sessions.finished.contains(&link)) || self.is_busy(link) {
+            return;
+        }
+        self.sessions.open.remove(&link);
+        if there {
+            self.soon(What::Closed(link));
+        }
+    }
+
+    /// Ends what the session with this process id runs first.
+    fn cancel(&mut self, pid: u32) {
+        let whose = |it: &&Link| it.generation as u32 == pid;
+        let link = self.sessions.open.iter().find(whose).copied().filter(|_| self.world.cancels);
+        let Some(link) = link else { return };
+        if let Some(number) = self.serving.iter().find(|it| *it.1 == link).map(|it| *it.0) {
+            self.serving.remove(&number);
+        } else if let Some(at) = self.waiting.iter().position(|it| it.0 == link) {
+            self.waiting.remove(at);
+        } else {
+            return;
+        }
+        if let Some(Side::Postgres(backend)) = self.backends.get_mut(&link) {
+            let cancelled = Asked::Batch { statements: vec![b"SELECT".to_vec()], before: Vec::new() };
+            let (bytes, _) = backend.answer(&cancelled, Some(*b"57014"));
+            self.soon(What::ToClient(link, bytes));
+        }
+        self.end_if_finished(link);
+        self.serve();
+    }
+
     fn is_shut(&self, door: u16) -> bool {
         self.world.outages.iter().any(|it| it.door == door && (it.from..it.to).contains(&self.now))
     }
 
     fn break_link(&mut self, link: Link) {
-        if self.backends.remove(&link).is_some() {
+        if self.remove(link) {
+            self.sessions.open.remove(&link);
             self.shards[link.shard].broken(self.now, ConnId(link.conn), Code::RESET, "reset");
             self.perform(link.shard);
         }
@@ -362,15 +475,15 @@ impl<'a, R: Recorder> Run<'a, R> {
 
     /// Puts waiting requests into service while servers are free.
     fn serve(&mut self) {
-        while self.serving < self.world.servers {
+        while (self.serving.len() as u32) < self.world.servers {
             let Some((link, asked)) = self.waiting.pop_front() else { return };
             let takes = match self.world.service {
                 Service::Constant(it) => it,
                 Service::Exponential(mean) => Nanos((mean.0 as f64 * -(1.0 - self.rng.f64()).ln()) as u64),
             };
-            self.serving += 1;
             let at = self.thawed(takes);
-            self.plan(at, What::Served(link, asked));
+            self.serving.insert(self.made, link);
+            self.plan(at, What::Served(self.made, asked));
         }
     }
 
@@ -392,7 +505,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     fn answer(&mut self, link: Link, asked: &Asked) {
-        let fails = *asked != Asked::LogIn && {
+        let fails = !matches!(asked, Asked::LogIn | Asked::Cancel(_)) && {
             self.served += 1;
             self.world.failing.is_some_and(|(n, _)| self.served.is_multiple_of(n))
         };

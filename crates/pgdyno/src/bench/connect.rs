@@ -123,7 +123,12 @@ pub fn open(settings: &Settings) -> Result<(Place, Connection), Trouble> {
                     Err(Error::Net { error, .. }) => {
                         unreachable |=
                             matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused);
-                        plain(&error)
+                        match error.kind() {
+                            ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                                format!("timeout expired: no answer within {} s", place.patience.as_secs())
+                            }
+                            _ => plain(&error),
+                        }
                     }
                     Err(other) => words(&other),
                 };

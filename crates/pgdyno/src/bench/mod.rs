@@ -25,11 +25,14 @@ use model::summary::Server;
 use options::{Command, Initialise, Options, Seed, Source};
 use prepare::Tables;
 use ready::Prepared;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use stack::location;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use watch::Show;
 
 /// Wrong options or scripts, or a run that could not start: pgbench's status.
@@ -175,7 +178,7 @@ fn run_prepared(
     let epoch = clock::unix_time();
     let logs = logfile::create_all(options, epoch, samples)?;
     let mut show = Show::new(options, voice, named.to_owned(), Arc::clone(&ready.work), epoch, logs);
-    let interrupted = on_interrupt()?;
+    let interrupted = on_interrupt(&ready.abandon)?;
     let watch = clock::Watch::start();
     let measured =
         measure::run(&ready, Clock::start(), &mut show, &interrupted).map_err(|why| match why {
@@ -198,14 +201,25 @@ pub fn text(options: &Options, summary: &Summary) -> String {
     report::bench::text(summary, style, options.lang)
 }
 
-/// Set by the first Ctrl-C: the run ends and is reported. The second one ends the program.
-fn on_interrupt() -> Result<Arc<AtomicBool>, Trouble> {
+/// Set by the first Ctrl-C: the run ends, and what is under way may end too. The second one sets `abandon`: the run ends at
+/// once. Either way what was measured is reported. The third one ends the program.
+fn on_interrupt(abandon: &Arc<AtomicBool>) -> Result<Arc<AtomicBool>, Trouble> {
+    let failed = |error: std::io::Error| Trouble::new(format!("could not await Ctrl-C: {error}"));
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
+    let (mut ears, ours) = UnixStream::pair().map_err(failed)?;
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(abandon))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .map_err(|error| Trouble::new(format!("could not await Ctrl-C: {error}")))?;
+            .and_then(|_| signal_hook::low_level::pipe::register(signal, ours.try_clone()?))
+            .map_err(failed)?;
     }
+    let abandon = Arc::clone(abandon);
+    let listens = move || {
+        if ears.read_exact(&mut [0; 2]).is_ok() {
+            abandon.store(true, Ordering::Relaxed);
+        }
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(listens).map_err(failed)?;
     Ok(flag)
 }
 

@@ -24,7 +24,7 @@ pub struct Prepared {
 }
 
 /// After the end of a run, what is under way may take this long; then it is Unknown.
-const DRAIN: Nanos = Nanos::from_secs(60);
+const DRAIN: Nanos = Nanos::from_secs(10);
 /// A log-in that takes longer is given up.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(30);
 /// A rate without an end: the run ends by other means.
@@ -119,6 +119,7 @@ pub fn prepare_for(
         driver,
         spin: options.spin,
         log: options.log.is_some(),
+        abandon: Arc::default(),
     };
     Ok(Prepared { ready, samples })
 }

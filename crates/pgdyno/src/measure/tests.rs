@@ -100,6 +100,7 @@ fn a_ledger_hears_of_every_write() {
             driver,
             spin: Nanos::ZERO,
             log: false,
+            abandon: Arc::default(),
         };
         let (taps, mut drain) = taps(&ready, 42);
         let (over, asked) = channel::<()>();

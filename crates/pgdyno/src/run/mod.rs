@@ -34,7 +34,7 @@ use model::reach::Reach;
 use model::search::{Seen, Stage, Step};
 use past::Past;
 use show::Show;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use stack::restore::Bloat;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -466,7 +466,7 @@ fn trouble(it: &store::Trouble) -> String {
 /// that it started.
 fn on_interrupt() -> Result<Arc<AtomicBool>, Trouble> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
         signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
             .map_err(|error| Trouble::new(format!("could not await Ctrl-C: {error}")))?;

@@ -114,7 +114,15 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
         };
     }
     let work = Arc::new(work);
-    let ready = Ready { work, postgres: doors, services: addresses, driver, spin: SPIN, log: false };
+    let ready = Ready {
+        work,
+        postgres: doors,
+        services: addresses,
+        driver,
+        spin: SPIN,
+        log: false,
+        abandon: Arc::default(),
+    };
     Ok(Loaded { ready, plan: described })
 }
 

@@ -17,7 +17,7 @@ use report::live::Doing;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use stack::chain::Running;
 use stack::limits::{Limit, NotApplied};
 use stack::supervisor::NodeId;
@@ -311,7 +311,7 @@ impl Ears {
 /// The first signal ends what goes on, and is heard here; the second one ends us at once.
 fn signals(stop: &Arc<AtomicBool>) -> io::Result<UnixStream> {
     let (ours, theirs) = UnixStream::pair()?;
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
         signal_hook::flag::register_conditional_default(signal, Arc::clone(stop))?;
         signal_hook::flag::register(signal, Arc::clone(stop))?;
         signal_hook::low_level::pipe::register(signal, theirs.try_clone()?)?;

@@ -14,7 +14,7 @@ use model::plan::{Cell, Experiment};
 use place::Place;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use stack::supervisor::KeeperProgram;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Seek, SeekFrom};
@@ -166,7 +166,7 @@ fn start(order: &Order, place: &Place, log: File) -> Result<Told, Trouble> {
         let (ours, theirs) = UnixStream::pair()?;
         // A signal is a byte to the holder, which then ends the stack and itself; a second one is for us alone.
         let stop = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))?;
             signal_hook::flag::register(signal, Arc::clone(&stop))?;
             signal_hook::low_level::pipe::register(signal, ours.try_clone()?)?;

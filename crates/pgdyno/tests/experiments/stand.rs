@@ -247,6 +247,12 @@ impl Running<'_> {
         Ended::from(&self.child.take().expect("only here").wait_with_output().expect("it ends"))
     }
 
+    /// It has ended.
+    pub fn is_over(&mut self) -> bool {
+        let child = self.child.as_mut().expect("it has not been waited for");
+        child.try_wait().expect("it is ours").is_some()
+    }
+
     /// The number of the keeper, which control groups are named by.
     pub fn keeper(&self) -> u32 {
         let directory = files(&self.bench.folder.join("tmp")).pop().expect("a directory of its own");

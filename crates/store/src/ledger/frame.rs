@@ -167,6 +167,8 @@ fn code_bytes(code: Code) -> [u8; 6] {
         Code::SqlState([a, b, c, d, e]) => [1, a, b, c, d, e],
         Code::Http(it) => number_bytes(2, it),
         Code::Net(it) => number_bytes(3, it),
+        Code::TextNotFound => number_bytes(4, 0),
+        Code::CaptureNotFound => number_bytes(4, 1),
     }
 }
 
@@ -180,6 +182,8 @@ fn code_of(bytes: [u8; 6]) -> Option<Code> {
         [1, a, b, c, d, e] => Some(Code::SqlState([a, b, c, d, e])),
         [2, low, high, 0, 0, 0] => Some(Code::Http(u16::from_le_bytes([low, high]))),
         [3, low, high, 0, 0, 0] => Some(Code::Net(u16::from_le_bytes([low, high]))),
+        [4, 0, 0, 0, 0, 0] => Some(Code::TextNotFound),
+        [4, 1, 0, 0, 0, 0] => Some(Code::CaptureNotFound),
         _ => None,
     }
 }

@@ -69,7 +69,15 @@ impl Channel {
         }
     }
 
-    /// The transport is connected: queues the first bytes (SSLRequest or StartupMessage).
+    /// A machine for another connection to the same server that only cancels what this session runs, encrypted as this
+    /// one is. The server closes it without an answer. `None` when the server gave no key to cancel by.
+    pub fn canceller(&self) -> Option<Channel> {
+        let session = Session::cancelling(self.session.login.clone(), self.session.backend?);
+        let Channel { transport, attempt, .. } = *self;
+        Some(Channel { out: Vec::new(), left: 0, session, transport, attempt, tls: Tls::No })
+    }
+
+    /// The transport is connected: queues the first bytes (SSLRequest, or StartupMessage or CancelRequest).
     pub fn open(&mut self) {
         self.open_with(self.attempt);
     }
@@ -107,7 +115,7 @@ impl Channel {
         loop {
             let before = *input;
             match self.session.next(input)? {
-                Step::More => return Ok(Event::More),
+                Step::More => return Ok(self.session.last_reply()?.map_or(Event::More, Event::Ready)),
                 Step::Ready(reply) => return Ok(Event::Ready(reply)),
                 Step::Event { tag, body } => {
                     return self.session.event(tag, body, &before[..before.len() - input.len()]);
@@ -122,7 +130,8 @@ impl Channel {
         self.session.watch(on);
     }
 
-    /// Queues a request: appends frontend messages to the buffer that is handed to `write`.
+    /// Queues a request: appends whole frontend messages to the buffer that is handed to `write`. Each Query or Sync among
+    /// them is answered by one `Ready`; what else the server says is an error.
     ///
     /// Only after `Opened`.
     #[inline]
@@ -131,10 +140,18 @@ impl Channel {
         if !matches!(self.tls, Tls::No) {
             let mut plain = Vec::new();
             write(&mut plain);
+            self.session.request(&plain);
             self.encrypt(&plain);
         } else {
+            let from = self.out.len();
             write(&mut self.out);
+            self.session.request(&self.out[from..]);
         }
+    }
+
+    /// Log-in is complete: requests may be sent.
+    pub fn is_open(&self) -> bool {
+        self.session.stage() == Stage::Open
     }
 
     /// Bytes that await sending.
@@ -158,7 +175,7 @@ impl Channel {
         }
     }
 
-    /// The server process's id and the key to cancel what it does; see `cancel_request`.
+    /// The server process's id and the key to cancel what it does; see `canceller`.
     pub fn backend(&self) -> Option<(i32, i32)> {
         self.session.backend
     }
@@ -206,7 +223,7 @@ impl Channel {
                 // Nothing left, or the server has closed its side.
                 _ => {
                     *input = &[];
-                    return Ok(Event::More);
+                    return Ok(self.session.last_reply()?.map_or(Event::More, Event::Ready));
                 }
             }
         };

@@ -75,6 +75,8 @@ pub enum ProtocolError {
     BadLength { tag: u8, length: u32 },
     /// A message that may not come now.
     Unexpected { tag: u8 },
+    /// ReadyForQuery before every statement that it acknowledges was answered.
+    Unanswered,
     /// A message whose inside contradicts its length.
     Malformed { tag: u8 },
     /// An error of protocol 2: a postmaster that cannot start a process still speaks it.
@@ -99,6 +101,9 @@ impl fmt::Display for ProtocolError {
                 write!(f, "message '{}' claims a length of {length} bytes", tag(it))
             }
             ProtocolError::Unexpected { tag: it } => write!(f, "message '{}' may not come now", tag(it)),
+            ProtocolError::Unanswered => {
+                write!(f, "the server is ready for more without an answer to what was asked")
+            }
             ProtocolError::Malformed { tag: it } => write!(f, "message '{}' contradicts itself", tag(it)),
             ProtocolError::Authentication { asked } => {
                 if asked == 3 {

@@ -22,6 +22,15 @@ pub(super) struct Scanner {
     skip: u32,
     pub reply: Reply,
     pub watch: bool,
+    /// ReadyForQuery messages that are still to come; while none is, only asynchronous messages may.
+    awaited: u32,
+    /// What was asked since none was: statements, those that ended, and whether one failed.
+    statements: u32,
+    ended: u32,
+    failed: bool,
+    /// The last ReadyForQuery that was awaited. It counts once nothing follows it: what was not asked for shows that
+    /// answers and requests do not belong together.
+    last: Option<Reply>,
     /// Messages are those of a log-in.
     login: bool,
     /// ParameterStatus is of interest.
@@ -71,6 +80,11 @@ impl Scanner {
             skip: 0,
             reply: Reply::EMPTY,
             watch: false,
+            awaited: 0,
+            statements: 0,
+            ended: 0,
+            failed: false,
+            last: None,
             login: true,
             parameters,
         }
@@ -115,6 +129,29 @@ impl Scanner {
                     }
                 }
             }
+        }
+    }
+
+    /// These whole messages are about to be sent.
+    #[inline]
+    pub fn request(&mut self, mut messages: &[u8]) {
+        while let Some((&[tag, a, b, c, d], _)) = messages.split_first_chunk() {
+            self.statements += u32::from(matches!(tag, b'Q' | b'E'));
+            self.awaited += u32::from(matches!(tag, b'Q' | b'S'));
+            let length = u32::from_be_bytes([a, b, c, d]) as usize;
+            messages = messages.get(1 + length..).unwrap_or_default();
+        }
+    }
+
+    /// The input is used up: the last reply that was awaited, if it came and only asynchronous messages followed.
+    #[inline]
+    pub fn last_reply(&mut self) -> Result<Option<Reply>, ProtocolError> {
+        if self.last.is_none() {
+            return Ok(None);
+        }
+        match self.held.first().filter(|_| !self.stale) {
+            Some(&tag) if !is_asynchronous(tag) => Err(ProtocolError::Unexpected { tag }),
+            _ => Ok(self.last.take()),
         }
     }
 
@@ -207,6 +244,9 @@ impl Scanner {
         if self.login {
             return self.need_in_login(tag, length);
         }
+        if self.awaited == 0 && !is_asynchronous(tag) {
+            return Err(ProtocolError::Unexpected { tag });
+        }
         let whole_if =
             |fine: bool| if fine { Ok(Need::Whole) } else { Err(ProtocolError::BadLength { tag, length }) };
         match tag {
@@ -263,8 +303,19 @@ impl Scanner {
             b'Z' => {
                 let mut reply = std::mem::replace(&mut self.reply, Reply::EMPTY);
                 reply.status = status(inside)?;
+                self.awaited -= 1;
+                self.ended = self.ended.saturating_add(reply.statements.into());
+                self.failed |= reply.error.is_some();
                 self.watch = false;
-                Ok(Some(Found::Ready(reply)))
+                if self.awaited > 0 {
+                    return Ok(Some(Found::Ready(reply)));
+                }
+                if self.ended < self.statements && !self.failed {
+                    return Err(ProtocolError::Unanswered);
+                }
+                (self.statements, self.ended, self.failed) = (0, 0, false);
+                self.last = Some(reply);
+                Ok(None)
             }
             b'C' => {
                 self.reply.rolled_back |= inside == ROLLBACK;
@@ -273,6 +324,12 @@ impl Scanner {
             _ => Ok(Some(Found::Message { tag, body })),
         }
     }
+}
+
+/// Messages that may come at any time: PostgreSQL manual, "Asynchronous Operations". An error is one when the server ends
+/// the session.
+fn is_asynchronous(tag: u8) -> bool {
+    matches!(tag, b'N' | b'S' | b'A' | b'E')
 }
 
 const ROLLBACK: &[u8] = b"ROLLBACK\0";

@@ -3,7 +3,7 @@
 //! The protocol on plain bytes; what they travel in is the channel's matter.
 
 use super::auth::{Answer, Cover, Proof};
-use super::frontend::append;
+use super::frontend::{append, cancel_request};
 use super::message::text;
 use super::scan::{Body, Found, Scanner, status};
 use super::{Columns, Event, Login, Notice, ProtocolError, Reply, Row};
@@ -21,6 +21,8 @@ pub(super) struct Session {
     /// The server answered the StartupMessage with an error that another manner of connecting might avoid.
     pub turned_away: bool,
     pub backend: Option<(i32, i32)>,
+    /// Whose statement this connection cancels; it does nothing else.
+    cancels: Option<(i32, i32)>,
     parameters: Vec<(Box<str>, Box<str>)>,
 }
 
@@ -54,12 +56,21 @@ impl Session {
             proof: Some(Box::new(Proof::new(nonce))),
             turned_away: false,
             backend: None,
+            cancels: None,
             parameters: Vec::new(),
         }
     }
 
-    /// The StartupMessage.
+    /// A connection that cancels what the session with this process id and key runs.
+    pub fn cancelling(login: Arc<Login>, backend: (i32, i32)) -> Session {
+        Session { cancels: Some(backend), proof: None, ..Session::new(login, [0; 18]) }
+    }
+
+    /// The StartupMessage, or the CancelRequest.
     pub fn startup(&self) -> Vec<u8> {
+        if let Some((pid, key)) = self.cancels {
+            return cancel_request(pid, key).to_vec();
+        }
         let login = &self.login;
         let name = [("user", login.user.as_str()), ("database", login.database.as_str())];
         let named = name.into_iter().filter(|it| !it.1.is_empty());
@@ -69,6 +80,18 @@ impl Session {
             frontend::startup_message(named.chain(more), out).expect("no NUL in a start-up parameter");
         });
         out
+    }
+
+    /// These whole messages are about to be sent.
+    #[inline]
+    pub fn request(&mut self, messages: &[u8]) {
+        self.scanner.request(messages);
+    }
+
+    /// The last reply that was awaited, once the input is used up; see `Scanner::last_reply`.
+    #[inline]
+    pub fn last_reply(&mut self) -> Result<Option<Reply>, ProtocolError> {
+        self.scanner.last_reply()
     }
 
     #[inline]

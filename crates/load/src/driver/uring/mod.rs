@@ -4,7 +4,7 @@
 
 mod pool;
 
-use super::socket::{dial, outcome};
+use super::socket::{dial, outcome, probe};
 use super::{Driven, Ground, Progress, is_exhaustion, number, run_shell, words};
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
@@ -193,7 +193,19 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Wait(until) => return Some(until),
                 Action::Done => return None,
                 Action::Connect(conn) => self.connect(conn),
+                Action::Finish(conn) => {
+                    // What was transmitted may still be queued.
+                    let _ = self.ring.submit();
+                    if let Some(socket) = &self.links[number(conn)].socket {
+                        let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Write);
+                    }
+                }
                 Action::Close(conn) => self.close(conn),
+                Action::Probe(conn) => {
+                    if let Some(socket) = &self.links[number(conn)].socket {
+                        probe(socket);
+                    }
+                }
                 Action::Shell { conn, line, keep } => {
                     run_shell(&mut self.shard, self.ground, conn, &line, keep);
                 }

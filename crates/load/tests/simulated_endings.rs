@@ -1,0 +1,198 @@
+//! Does a server that goes on with what clients gave up ever have more sessions than there are clients?
+
+use load::ledger::Keyed;
+use load::random::Seeds;
+use load::script::{Mode, Source, parse};
+use load::sim::{Service, SessionCounts, World, drive_counting};
+use load::{Action, ConnId, Plan, Postgres, Seeding, Shard, Workload};
+use model::plan::To;
+use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
+use std::sync::Arc;
+use wire::pg::{Login, Transport};
+
+const CLIENTS: u32 = 4;
+const SELECT: &str = "SELECT pg_sleep(20);\n";
+
+/// Every statement takes 20 s and is given up after 100 ms; the window is 3 s long.
+fn plan(script: &str, mode: Mode) -> Plan {
+    let program = parse(&[Source { name: "test", text: script, weight: 1 }], mode, false, &Keyed::VARIABLES)
+        .expect("the script is right");
+    let mut seeds = Seeds::new(7);
+    Plan {
+        program,
+        mode,
+        schedule: Schedule::Closed { think: Nanos::ZERO },
+        duration: Some(Nanos::from_secs(3)),
+        transactions: None,
+        clients: CLIENTS,
+        threads: 1,
+        max_tries: 1,
+        latency_limit: None,
+        backlog_max: 10_000,
+        drain: Nanos::from_millis(500),
+        reconnect: false,
+        connecting_max: 64,
+        connect_timeout: Nanos::from_secs(10),
+        timeout: Some(Nanos::from_millis(100)),
+        verbose: false,
+        statements: false,
+        seeds: Seeding {
+            clients: (0..CLIENTS).map(|_| seeds.client()).collect(),
+            choices: vec![seeds.thread().choose],
+            arrivals: 7,
+            other: 7,
+            variables: Vec::new(),
+        },
+    }
+}
+
+fn server() -> Postgres {
+    Postgres::new(Arc::new(Login::new("me", "db")), Transport::Unix)
+}
+
+fn workload(plan: Plan) -> Workload {
+    Workload::of(plan, Some(server()), Vec::new())
+}
+
+fn run(work: Workload, cancels: bool) -> (Vec<Record>, SessionCounts) {
+    let world = World {
+        servers: 1000,
+        service: Service::Constant(Nanos::from_secs(20)),
+        delay: Nanos::from_micros(50),
+        cancels,
+        ..World::default()
+    };
+    let (mut shards, counts) = drive_counting(vec![Shard::new(Arc::new(work), 0, Vec::new())], &world);
+    (shards.pop().expect("one went in").recorder, counts)
+}
+
+/// As many sessions as clients, none left, and clients that go on.
+#[track_caller]
+fn cancelled(name: &str, work: Workload, most: u32) {
+    let (records, counts) = run(work, true);
+    assert!(counts.most <= most as usize, "{name}: {counts:?}");
+    assert_eq!(counts.left, 0, "{name}: what was given up ends on the server");
+    let given_up = records.iter().filter(|it| it.outcome == Outcome::Unknown(Code::TIMED_OUT)).count();
+    assert!(given_up > 3 * CLIENTS as usize, "{name}: {given_up} given up of {}", records.len());
+}
+
+#[test]
+fn statements_that_are_given_up_are_cancelled() {
+    for mode in [Mode::Simple, Mode::Extended, Mode::Prepared] {
+        cancelled("closed", workload(plan(SELECT, mode)), CLIENTS);
+    }
+    let select = || plan(SELECT, Mode::Simple);
+    cancelled("-C", workload(Plan { reconnect: true, ..select() }), CLIENTS);
+    let within = Plan { max_tries: 0, ..plan("BEGIN;\nSELECT 1;\nEND;\n", Mode::Simple) };
+    cancelled("a transaction block", workload(within), CLIENTS);
+    let pipeline = "\\startpipeline\nSELECT 1;\n\\syncpipeline\nSELECT 2;\n\\endpipeline\n";
+    cancelled("a pipeline", workload(plan(pipeline, Mode::Extended)), CLIENTS);
+    let rate = PerSecond(100.0);
+    let curve = Curve::Ramp { from: rate, to: rate, lasting: Nanos::from_secs(3) };
+    let schedule = Schedule::Open { curve, spacing: Spacing::Even };
+    cancelled("open", workload(Plan { schedule, ..select() }), CLIENTS);
+    let two_doors = workload(select()).with_replicas(server(), &[To::Any]);
+    cancelled("two doors", two_doors, 2 * CLIENTS);
+}
+
+/// A server that cannot be made to stop keeps each client's place: it gives up once and asks nothing more.
+#[test]
+fn a_session_that_goes_on_holds_the_place_of_its_client() {
+    let (records, counts) = run(workload(plan(SELECT, Mode::Simple)), false);
+    assert_eq!(counts, SessionCounts { most: CLIENTS as usize, left: CLIENTS as usize });
+    let outcomes: Vec<Outcome> = records.iter().map(|it| it.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Unknown(Code::TIMED_OUT); CLIENTS as usize]);
+}
+
+/// Whether a write of a ledger took effect is the server's to decide.
+#[test]
+fn writes_of_a_ledger_are_not_cancelled() {
+    let plan = plan("INSERT INTO t VALUES (:token);\n", Mode::Simple);
+    let keyed = Keyed::of(&plan.program);
+    let (records, counts) = run(workload(plan).with_ledger(1, vec![keyed]), true);
+    assert_eq!(counts, SessionCounts { most: CLIENTS as usize, left: CLIENTS as usize });
+    assert_eq!(records.len(), CLIENTS as usize);
+}
+
+/// What is still under way when the drain is over does not go on behind the run's back.
+#[test]
+fn statements_end_with_the_run() {
+    for (cancels, left) in [(true, 0), (false, CLIENTS as usize)] {
+        let patient = Plan { timeout: None, ..plan(SELECT, Mode::Simple) };
+        let (records, counts) = run(workload(patient), cancels);
+        assert_eq!(counts, SessionCounts { most: CLIENTS as usize, left });
+        assert!(records.iter().all(|it| it.outcome == Outcome::Unknown(Code::TIMED_OUT)));
+        let ended = Nanos::from_millis(3500);
+        assert!(records.iter().all(|it| it.finished - it.intended <= ended + Nanos::from_millis(1)));
+        assert_eq!(records.len(), CLIENTS as usize);
+    }
+}
+
+/// A shard whose only client has asked its first statement.
+fn asked(work: Workload) -> Shard<Vec<Record>> {
+    let mut shard = Shard::new(Arc::new(work), 0, Vec::new());
+    let now = Nanos::ZERO;
+    perform(&mut shard);
+    shard.receive(now, ConnId(0), b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
+    shard.begin(now);
+    perform(&mut shard);
+    shard
+}
+
+fn perform(shard: &mut Shard<Vec<Record>>) {
+    shard.advance(Nanos::ZERO);
+    loop {
+        match shard.poll() {
+            Action::Connect(conn) => shard.connected(Nanos::ZERO, conn),
+            Action::Transmit(conn, bytes) => {
+                let n = bytes.len();
+                shard.sent(conn, n);
+            }
+            Action::Wait(_) | Action::Done => return,
+            _ => {}
+        }
+    }
+}
+
+/// An answer too many, however it comes, is never taken as that to the next request.
+#[test]
+fn a_server_that_answers_too_much_makes_the_outcome_unknown() {
+    const ROW: &[u8] = b"C\0\0\0\x0dSELECT 1\0";
+    const READY: &[u8] = b"Z\0\0\0\x05I";
+    let one = |script| workload(Plan { clients: 1, timeout: None, ..plan(script, Mode::Extended) });
+    let check = |pieces: &[&[u8]], expected: &[Outcome]| {
+        let mut shard = asked(one("SELECT 1;\n"));
+        for piece in pieces {
+            shard.receive(Nanos::ZERO, ConnId(0), piece);
+            perform(&mut shard);
+        }
+        let outcomes: Vec<Outcome> = shard.recorder.iter().map(|it| it.outcome).collect();
+        assert_eq!(outcomes, expected, "{pieces:?}");
+    };
+    let (ok, unknown) = (Outcome::Ok, Outcome::Unknown(Code::PROTOCOL));
+    let answer = [ROW, READY].concat();
+    check(&[&answer], &[ok]);
+    check(&[&answer, &answer], &[ok, ok]);
+    check(&[&[ROW, READY, READY].concat()], &[unknown]);
+    check(&[&[ROW, READY, &answer].concat()], &[unknown]);
+    check(&[&[ROW, READY, b"Z\0"].concat()], &[unknown]);
+    check(&[&answer, READY], &[ok, unknown]);
+    // What a server may say at any time is none.
+    let remark = b"N\0\0\0\x0cMhello\0\0";
+    check(&[&[ROW, READY, remark].concat(), &answer], &[ok, ok]);
+    check(&[&[ROW, READY, b"S\0\0\0\x11TimeZone\0UTC\0"].concat(), remark, &answer], &[ok, ok]);
+}
+
+#[test]
+fn an_answer_without_end_is_given_up() {
+    let one = workload(Plan { clients: 1, timeout: None, ..plan(SELECT, Mode::Simple) });
+    let mut shard = asked(one.with_answer_max(1 << 20));
+    let row = [&b"D\0\0\0\x68\0\x01\0\0\0\x5e"[..], &[b'x'; 94]].concat();
+    let rows = row.repeat(1000);
+    for _ in 0..20 {
+        shard.receive(Nanos::ZERO, ConnId(0), &rows);
+        perform(&mut shard);
+    }
+    let outcomes: Vec<Outcome> = shard.recorder.iter().map(|it| it.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Unknown(Code::TOO_LONG)]);
+}

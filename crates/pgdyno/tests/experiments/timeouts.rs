@@ -1,0 +1,48 @@
+//! Statements that are given up end on the server: sessions do not pile up there.
+
+use super::stand::{Bench, PGDYNO};
+use stack::component::postgres::{Postgres, Settings};
+use stack::find::Search;
+use stack::supervisor::{KeeperProgram, Supervisor};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const CLIENTS: usize = 4;
+
+/// Each client gives up after a tenth of a second what would take twenty.
+const SLOW: &str = "
+stack: { POOLER postgres: { attach: \"ADDRESS\" } }
+operations: { slow: { sql: SELECT pg_sleep(20) } }
+load: { model: closed, clients: 4, threads: 1, duration: 3s, timeout: 100ms }
+";
+
+#[test]
+fn there_are_never_more_sessions_than_clients() {
+    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
+    let mut connection =
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+    let mut sleeping = || -> usize {
+        let count = "select count(*) from pg_stat_activity where query like 'SELECT pg_sleep(20)%'";
+        connection.value(count).expect("it answers").and_then(|it| it.parse().ok()).expect("a number")
+    };
+    let pooler = "pooler: { kind: pgbouncer, mode: transaction, size: 20 },";
+    for (name, pooler) in [("straight", ""), ("pooled", pooler)] {
+        {
+            let yaml = SLOW.replace("POOLER", pooler).replace("ADDRESS", &address);
+            let bench = Bench::new(name, &yaml);
+            let mut command = bench.command(&[]);
+            let mut running = bench.begin_as(command.env("PGPASSWORD", postgres.password().reveal()));
+            let mut most = 0;
+            while !running.is_over() {
+                most = most.max(sleeping());
+            }
+            running.end();
+            assert!((1..=CLIENTS).contains(&most), "{name}: {most} sessions of {CLIENTS} clients");
+        }
+    }
+}
