@@ -297,3 +297,22 @@ fn tables_that_only_bear_the_names_are_not_dropped() {
         assert_eq!(run.status, 0, "its own tables are made, and made anew: {run:?}");
     }
 }
+
+#[test]
+fn another_run_on_the_same_database_is_noticed() {
+    let server = server();
+    let args = ["-S", "-n", "-t", "2"];
+    let note = "another pgdyno is at work in this database";
+    let mut session = server.1.target().open(Duration::from_secs(10)).expect("it serves");
+    // What a pooler keeps of a run that is over.
+    session.query("set application_name = 'pgdyno bench'").expect("it is right");
+    let alone = Run::of(&server.1, &args);
+    assert!(alone.status == 0 && !alone.err.contains(note), "{alone:?}");
+    // What watches a trial of another run.
+    session.query("set application_name = 'pgdyno monitor'").expect("it is right");
+    let shared = Run::of(&server.1, &args);
+    assert!(
+        shared.status == 0 && shared.err.contains(note) && shared.err.contains("pgdyno monitor"),
+        "{shared:?}"
+    );
+}

@@ -14,6 +14,7 @@ pub mod http;
 pub mod limits;
 pub mod location;
 pub mod loglines;
+pub mod neighbours;
 pub mod plans;
 pub mod probe;
 pub mod readback;

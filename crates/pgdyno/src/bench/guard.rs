@@ -4,6 +4,7 @@ use super::prepare::words;
 use crate::voice::{Trouble, Voice};
 use stack::ask::Connection;
 use stack::location::Location;
+use stack::neighbours;
 use std::io::{IsTerminal, stderr, stdin};
 
 /// pgbench's tables and their columns, which none of them lacks.
@@ -34,6 +35,16 @@ pub fn loads(
     voice.warning(&what);
     voice.hint(&hint(address));
     Ok(())
+}
+
+/// Warns if another pgdyno is at work in the database: each measures the other's load.
+pub fn shares(connection: &mut Connection, voice: &Voice) {
+    // A server that does not tell is loaded as any other.
+    if let Ok(Some(it)) = neighbours::other_run(connection) {
+        voice.warning(&format!(
+            "another pgdyno is at work in this database ({it}): each measures the other's load"
+        ));
+    }
 }
 
 /// Refuses what `-i` would drop or empty: tables that are called as pgbench's and have other columns, anywhere; and on a

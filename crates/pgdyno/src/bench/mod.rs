@@ -108,6 +108,7 @@ fn run(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
     let (place, mut connection) = connect::open(&settings)?;
     let location = location::of_server(&place.target.address, &mut connection);
     guard::loads(&location, &place.server.address, options.yes_load.as_deref(), voice)?;
+    guard::shares(&mut connection, voice);
     if !options.json {
         outln!("{}", report::bench::banner(&place.server.version));
     }

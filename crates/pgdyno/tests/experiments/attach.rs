@@ -40,6 +40,11 @@ fn a_server_that_is_there_is_measured_and_a_wrong_password_is_said_without_it() 
     }
     let mut connection =
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+    // Another run on the same database.
+    connection.query("set application_name = 'pgdyno monitor'").expect("it serves");
+    let ended = bench.begin_as(bench.command(&[]).env("PGPASSWORD", &right)).end();
+    ended.expect(1);
+    assert!(ended.err.contains("another pgdyno is at work in 127.0.0.1:"), "{}", ended.err);
     assert_eq!(connection.value("select 1").expect("it still serves").as_deref(), Some("1"));
 }
 

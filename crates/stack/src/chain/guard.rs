@@ -8,6 +8,7 @@ use super::Problem;
 use crate::ask::{Address, Connection};
 use crate::http::{self, Page};
 use crate::location::{self, Location};
+use crate::neighbours;
 use model::plan::{Attached, Node, Service};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -31,12 +32,22 @@ pub(super) fn database(
     (address, host, database): (&Address, &str, &str),
     connection: &mut Connection,
 ) -> Result<(), Problem> {
+    let here = format!("{host}/{database}");
+    let refused = |why: String| Err(Problem::Impossible { node: node.name.clone(), why });
+    let until = Instant::now() + LEAVING;
+    // Sessions of our own last trial are about to leave. A server that does not tell is loaded as any other.
+    while let Ok(Some(it)) = neighbours::other_run(connection) {
+        if Instant::now() >= until {
+            return refused(format!(
+                "another pgdyno is at work in {here} ({it}): each would measure the other's load; wait until it has ended"
+            ));
+        }
+        thread::sleep(PAUSE);
+    }
     let location = location::of_server(address, connection);
     if location == Location::ThisMachine {
         return Ok(());
     }
-    let here = format!("{host}/{database}");
-    let refused = |why: String| Err(Problem::Impossible { node: node.name.clone(), why });
     if !names(wanted.allow.as_deref(), host, Some(database)) {
         return refused(unnamed(&here, &location));
     }
