@@ -132,7 +132,7 @@ fn a_database_says_that_it_may_be_loaded() {
     // What fails is let alone.
     let (bench, ended) =
         run(&allowed, "SELECT 1/0", "model: open, schedule: \"const(20, 60s)\", max_in_flight: 4");
-    said(&ended, 0, &["errors(5%, 10s)"]);
+    said(&ended, 2, &["errors(5%, 10s)"]);
     let (_, status, reason) = trials(&bench.stored()).remove(0);
     assert_eq!((status, reason.as_str()), (Status::Stopped, "errors(5%, 10s) at second 9"));
 }
