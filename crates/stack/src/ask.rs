@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wire::pg::compile::{Piece, simple};
 use wire::pg::{
     Channel, Encryption, Event, Login, Notice, ProtocolError, Transport, copy_data, copy_done, copy_fail,
@@ -41,6 +41,12 @@ pub struct Connection {
     /// Bytes received; those from `read` on are not yet understood.
     inbox: Vec<u8>,
     read: usize,
+    /// How long an answer may take altogether; `None`: for ever.
+    patience: Option<Duration>,
+    /// A statement is not answered yet.
+    busy: bool,
+    /// Bytes of `notices`.
+    remarks: usize,
     /// What the server remarked since [`Connection::open`], as `SEVERITY:  message`.
     pub notices: Vec<String>,
 }
@@ -66,6 +72,10 @@ pub enum Error {
     /// The server refused.
     Server(Refusal),
     Protocol(ProtocolError),
+    /// The answer is longer than anything that we ask for.
+    TooLong {
+        address: Address,
+    },
 }
 
 /// An ErrorResponse.
@@ -84,6 +94,15 @@ enum Stream {
     Tcp(TcpStream),
 }
 
+/// The most that the rows of one answer may take, in bytes. The longest that we ask for are a catalogue's tables and a minute of
+/// statements: a few MiB.
+const ANSWER_MAX: usize = 256 << 20;
+/// How long each step of cancelling a statement may take, and how many there are at most.
+const CANCEL_WITHIN: Duration = Duration::from_millis(300);
+const CANCEL_ROUNDS: usize = 16;
+/// What the server remarks beyond so many bytes is not kept.
+const REMARKS_MAX: usize = 1 << 20;
+
 /// What a round of receiving waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Until {
@@ -93,7 +112,8 @@ enum Until {
 }
 
 impl Target {
-    /// Connects and logs in; each wait for the network lasts at most `patience`.
+    /// Connects and logs in. The log-in and each answer after it may take `patience` altogether; rows of a COPY may go on for
+    /// longer, as long as each comes within it.
     pub fn open(&self, patience: Duration) -> Result<Connection, Error> {
         Connection::open(self, patience)
     }
@@ -132,19 +152,31 @@ impl Connection {
             None => channel.open(),
         }
         let address = target.address.clone();
-        let notices = Vec::new();
-        let mut connection = Connection { address, stream, channel, inbox: Vec::new(), read: 0, notices };
+        let mut connection = Connection {
+            address,
+            stream,
+            channel,
+            inbox: Vec::new(),
+            read: 0,
+            patience: None,
+            busy: false,
+            remarks: 0,
+            notices: Vec::new(),
+        };
         connection.patience(Some(patience)).map_err(net)?;
         let result = connection.exchange(Until::Opened, &mut Answer::default());
         Ok((connection, result))
     }
 
-    /// How long each wait for the network may last; `None`: for ever. After opening it is what was given there.
+    /// How long an answer may take; `None`: for ever. After opening it is what was given there.
     pub fn patience(&mut self, patience: Option<Duration>) -> io::Result<()> {
-        match &self.stream {
-            Stream::Unix(it) => it.set_read_timeout(patience).and(it.set_write_timeout(patience)),
-            Stream::Tcp(it) => it.set_read_timeout(patience).and(it.set_write_timeout(patience)),
-        }
+        self.patience = patience;
+        self.wait_for(patience)
+    }
+
+    /// How long each wait for the network may last.
+    fn wait_for(&self, patience: Option<Duration>) -> io::Result<()> {
+        self.stream.wait_for(patience)
     }
 
     /// Runs SQL by the simple protocol: one statement, or several in one implicit transaction.
@@ -197,6 +229,7 @@ impl Connection {
         let mut message = TemplateBuilder::default();
         simple(&mut message, &[Piece::Text(sql)]);
         let message = message.build();
+        self.busy = true;
         self.channel.watch(true);
         self.channel.request(|out| {
             message.render(out, |_, _| true);
@@ -232,6 +265,8 @@ impl Connection {
         take: &mut dyn FnMut(&[u8]),
     ) -> Result<(), Error> {
         let mut refusal: Option<Refusal> = None;
+        let mut size = 0;
+        let mut begun = Instant::now();
         loop {
             self.flush()?;
             let mut input = &self.inbox[self.read..];
@@ -246,13 +281,23 @@ impl Connection {
                     self.channel.request(|out| copy_fail(out, "no data was offered"));
                     continue;
                 }
-                Event::Ready(_) => true,
+                Event::Ready(_) => {
+                    self.busy = false;
+                    true
+                }
                 Event::Columns(columns) => {
                     answer.columns = columns.iter().map(|it| lossy(it.name)).collect();
                     answer.rows.clear();
                     false
                 }
                 Event::Row(row) => {
+                    size += row
+                        .iter()
+                        .map(|it| size_of::<Option<String>>() + it.map_or(0, <[u8]>::len))
+                        .sum::<usize>();
+                    if size > ANSWER_MAX {
+                        return Err(Error::TooLong { address: self.address.clone() });
+                    }
                     answer.rows.push(row.iter().map(|it| it.map(lossy)).collect());
                     false
                 }
@@ -266,23 +311,58 @@ impl Connection {
                     over
                 }
                 Event::Notice(notice) => {
-                    self.notices.push(format!("{}:  {}", notice.severity(), notice.message()));
+                    let remark = format!("{}:  {}", notice.severity(), notice.message());
+                    self.remarks += remark.len();
+                    if self.remarks <= REMARKS_MAX {
+                        self.notices.push(remark);
+                    }
                     false
                 }
                 Event::CopyData(it) => {
                     take(it);
+                    begun = Instant::now();
                     false
                 }
                 Event::More => false,
             };
             self.read = self.inbox.len() - input.len();
             if done {
+                self.wait_for(self.patience).map_err(|it| self.net(it))?;
                 return refusal.map_or(Ok(()), |it| Err(Error::Server(it)));
+            }
+            if let Some(patience) = self.patience {
+                let left = patience.saturating_sub(begun.elapsed());
+                if left.is_zero() {
+                    return Err(self.net(io::ErrorKind::WouldBlock.into()));
+                }
+                if more {
+                    self.wait_for(Some(left)).map_err(|it| self.net(it))?;
+                }
             }
             if more {
                 self.receive()?;
             }
         }
+    }
+
+    /// Has the server cancel the statement that is under way; returns once it has read that.
+    fn cancel(&self) -> Option<()> {
+        let mut channel = self.channel.canceller()?;
+        let mut stream = Stream::connect(&self.address, CANCEL_WITHIN).ok()?;
+        stream.wait_for(Some(CANCEL_WITHIN)).ok()?;
+        channel.open();
+        let mut buffer = [0; 1024];
+        // A handshake of TLS takes a few rounds.
+        for _ in 0..CANCEL_ROUNDS {
+            while !channel.outgoing().is_empty() {
+                let n = stream.write(channel.outgoing()).ok()?;
+                channel.sent(n);
+            }
+            let n = stream.read(&mut buffer).ok().filter(|it| *it > 0)?;
+            let mut input = &buffer[..n];
+            while !matches!(channel.receive(&mut input).ok()?, Event::More) {}
+        }
+        None
     }
 
     fn receive(&mut self) -> Result<(), Error> {
@@ -307,8 +387,12 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
+        // The server would go on with it, in a session that counts.
+        if self.busy {
+            self.cancel();
+        }
         // Politeness: without it the server logs an unexpected end.
-        let _ = self.patience(Some(Duration::from_millis(100)));
+        let _ = self.wait_for(Some(Duration::from_millis(100)));
         let _ = self.stream.write(&wire::pg::terminate());
     }
 }
@@ -358,6 +442,13 @@ impl Stream {
         }
     }
 
+    fn wait_for(&self, patience: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Unix(it) => it.set_read_timeout(patience).and(it.set_write_timeout(patience)),
+            Stream::Tcp(it) => it.set_read_timeout(patience).and(it.set_write_timeout(patience)),
+        }
+    }
+
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Stream::Unix(it) => it.read(buffer),
@@ -379,6 +470,7 @@ impl Error {
         match self {
             Error::Server(it) => it.code,
             Error::Protocol(_) => Code::PROTOCOL,
+            Error::TooLong { .. } => Code::TOO_LONG,
             Error::Net { error, .. } => match (error.kind(), error.raw_os_error()) {
                 (io::ErrorKind::UnexpectedEof, _) => Code::RESET,
                 // The kernel's answer to a read that waited too long.
@@ -422,6 +514,9 @@ impl fmt::Display for Error {
             }
             Error::Net { address, error } => write!(f, "{address}: {error}"),
             Error::Protocol(it) => it.fmt(f),
+            Error::TooLong { address } => {
+                write!(f, "{address}: the answer is longer than {} MiB", ANSWER_MAX >> 20)
+            }
             Error::Server(it) => {
                 write!(f, "{}: {} (SQLSTATE {})", it.severity, it.message, it.code)?;
                 it.detail.iter().try_for_each(|it| write!(f, "\nDETAIL: {it}"))?;
@@ -448,3 +543,6 @@ fn copied(answer: &Answer) -> u64 {
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use super::server::{PATIENCE, fresh_database, in_database, server};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wire::Code;
 use wire::pg::{Login, Secret};
 
@@ -42,6 +42,23 @@ fn a_copy_nobody_feeds_fails_and_the_session_goes_on() {
     let error = connection.query("copy t from stdin").unwrap_err();
     assert_eq!(error.code(), Code::SqlState(*b"57014"), "{error}");
     assert_eq!(connection.value("select count(*) from t").unwrap().as_deref(), Some("0"));
+}
+
+#[test]
+fn a_statement_that_is_given_up_ends_on_the_server() {
+    let (mut connection, database) = fresh_database();
+    connection.patience(Some(Duration::from_millis(100))).unwrap();
+    let error = connection.query("select pg_sleep(600)").unwrap_err();
+    assert_eq!(error.code(), Code::TIMED_OUT, "{error}");
+    drop(connection);
+    let mut other = in_database(&database).open(PATIENCE).unwrap();
+    let sleeping = "select count(*) from pg_stat_activity where datname = current_database() and query like '%600%' \
+        and pid <> pg_backend_pid()";
+    // The request was read: the session is about to end.
+    let deadline = Instant::now() + PATIENCE;
+    while other.value(sleeping).unwrap().as_deref() != Some("0") {
+        assert!(Instant::now() < deadline, "the statement goes on");
+    }
 }
 
 #[test]

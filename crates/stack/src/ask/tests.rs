@@ -1,0 +1,73 @@
+//! Servers that say too much, or never come to an end, to a session of ours.
+
+use super::{ANSWER_MAX, Address, Connection, Error, REMARKS_MAX, Target};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use wire::Code;
+use wire::pg::Login;
+
+const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+
+/// A server of one client, to whom it says this.
+fn server(says: impl FnOnce(&mut TcpStream) + Send + 'static) -> (Target, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = Address::Tcp(listener.local_addr().expect("it has one"));
+    let serves = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("somebody comes");
+        let _ = stream.read(&mut [0; 1024]);
+        says(&mut stream);
+    });
+    (Target { address, login: Arc::new(Login::new("me", "db")) }, serves)
+}
+
+/// Says it again and again, until nobody listens.
+fn repeat(stream: &mut TcpStream, message: &[u8]) {
+    let many = message.repeat(1 + (1 << 20) / message.len());
+    while stream.write_all(&many).is_ok() {}
+}
+
+fn notice() -> Vec<u8> {
+    [&b"N\0\0\x04\x06M"[..], &[b'x'; 1024 - 1], b"\0\0"].concat()
+}
+
+#[test]
+fn endless_notices_at_log_in_end_in_time() {
+    let (target, serves) = server(|stream| repeat(stream, &notice()));
+    let error = target.open(Duration::from_millis(300)).expect_err("it never opens");
+    assert_eq!(error.code(), Code::TIMED_OUT, "{error}");
+    serves.join().expect("it was hung up on");
+}
+
+#[test]
+fn notices_beyond_a_bound_are_not_kept() {
+    let (target, serves) = server(|stream| {
+        let _ = stream.write_all(&notice().repeat(2 * REMARKS_MAX / 1024));
+        let _ = stream.write_all(WELCOME);
+    });
+    let connection = target.open(Duration::from_secs(60)).expect("it opens");
+    let kept: usize = connection.notices.iter().map(String::len).sum();
+    assert!((REMARKS_MAX / 2..=REMARKS_MAX).contains(&kept), "{kept}");
+    drop(connection);
+    serves.join().expect("it is done");
+}
+
+#[test]
+fn rows_without_end_are_refused() {
+    let (target, serves) = server(|stream| {
+        let _ = stream.write_all(WELCOME);
+        let _ = stream.read(&mut [0; 1024]);
+        let value = [b'x'; 1 << 16];
+        let length = (value.len() as u32).to_be_bytes();
+        let all = (value.len() as u32 + 10).to_be_bytes();
+        repeat(stream, &[&b"D"[..], &all, &[0, 1], &length, &value].concat());
+    });
+    let mut connection: Connection = target.open(Duration::from_secs(60)).expect("it opens");
+    let error = connection.query("select 1").expect_err("it never ends");
+    assert!(matches!(error, Error::TooLong { .. }), "{error}");
+    assert!(error.to_string().ends_with(&format!("the answer is longer than {} MiB", ANSWER_MAX >> 20)));
+    drop(connection);
+    serves.join().expect("it was hung up on");
+}
