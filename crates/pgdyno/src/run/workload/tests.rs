@@ -106,7 +106,6 @@ const ACCEPTED_MIN: u64 = 50;
 
 /// Whatever `check` accepts runs its first second without a panic. The first seed is `PGDYNO_GENERATED_SEED`, or 1.
 #[test]
-#[expect(clippy::print_stdout, reason = "says how much was tried")]
 fn generated_files_run_their_first_second() {
     let number = |name: &str| std::env::var(name).ok().map(|it| it.parse::<u64>().expect("a whole number"));
     let files = number("PGDYNO_GENERATED_FILES").unwrap_or(GENERATED);
