@@ -94,6 +94,7 @@ operations:
     sql: |
       SELECT count(fio) FROM book.tickets;
       SELECT 1 / (sum(seq_scan) > 9)::int FROM pg_stat_user_tables;
+  one: { sql: SELECT 1 }
 load: { model: closed, clients: 1, duration: 200ms }
 repeat: 3
 ";

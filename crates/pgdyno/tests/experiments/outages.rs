@@ -74,8 +74,10 @@ objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
         let ended = running.end();
         ended.expect(99);
         let page = page(&bench);
-        assert!(page.contains("1 of 2 objectives is BROKEN"), "{page}");
-        assert!(page.contains("valid with doubts: nothing succeeded for "), "{page}");
+        assert!(page.contains("p99 &lt; 500ms: BROKEN in 1 trial"), "{page}");
+        // A busy host can make the generator late, and its trial invalid: then there is no answer at all.
+        let invalid = page.contains("its one trial does not count: the generator was late");
+        assert!(invalid || page.contains("valid with doubts: nothing succeeded for "), "{page}");
     }
 }
 
