@@ -320,6 +320,15 @@ pub struct Failure {
     pub message: Option<String>,
 }
 
+impl Failure {
+    /// The code and the server's words, such as `42601 syntax error at or near "SELEC"`; the condition's name where no words
+    /// are known.
+    pub fn described(&self) -> String {
+        let words = self.message.as_deref().or(self.name).unwrap_or_default();
+        format!("{} {words}", self.code).trim_end().to_owned()
+    }
+}
+
 /// What a failure says of the transaction's effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -8,7 +8,7 @@ use crate::voice::Trouble;
 use model::Summary;
 use model::account::Account;
 use model::plan::{Operation, Setup};
-use model::summary::{Failure, ScriptGroup};
+use model::summary::ScriptGroup;
 use report::lang::Lang;
 use report::matrix::Style;
 use report::plot::Characters;
@@ -99,7 +99,7 @@ pub const MONITORING: &str = "monitoring";
 
 /// Why a trial failed in which nothing succeeded; `None` where something did.
 pub fn nothing_succeeded(it: &Summary) -> Option<String> {
-    let why = it.foremost_failure().map_or(String::new(), |it| format!(": {}", words(it)));
+    let why = it.foremost_failure().map_or(String::new(), |it| format!(": {}", it.described()));
     (it.total.counts.ok == 0).then(|| format!("no transaction succeeded{why}"))
 }
 
@@ -110,16 +110,11 @@ pub fn never_succeeded(setup: &Setup, it: &Summary) -> Vec<(String, String)> {
         it.total.counts.ok > 0 && script.group.counts.ok == 0 && script.group.counts.arrivals() > 0
     });
     let told = |(operation, script): (&Operation, &ScriptGroup)| {
-        let why = script.failures.first().map_or(String::new(), |it| format!(": {}", words(it)));
+        let why = script.failures.first().map_or(String::new(), |it| format!(": {}", it.described()));
         let arrivals = script.group.counts.arrivals();
         (operation.name.clone(), format!("none of {arrivals} transactions succeeded{why}"))
     };
     failed.map(told).collect()
-}
-
-/// `42601 syntax error at or near "SELEC"`; the condition's name where the server's words are not known.
-fn words(it: &Failure) -> String {
-    format!("{} {}", it.code, it.message.as_deref().or(it.name).unwrap_or_default()).trim_end().to_owned()
 }
 
 pub fn style() -> Style {

@@ -57,10 +57,8 @@ pub fn lines(out: &mut String, it: &Summary, lang: &dyn Lang) {
     }
 }
 
-/// `42601 syntax error at or near "SELEC"`; the condition's name where the server's words are not known.
 fn named(it: &Failure) -> String {
-    let words = it.message.as_deref().or(it.name).unwrap_or_default();
-    shown(format!("{} {words}", it.code).trim_end(), Characters::Utf8)
+    shown(&it.described(), Characters::Utf8)
 }
 
 /// A label, and a text wrapped beside it.

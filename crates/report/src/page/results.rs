@@ -97,13 +97,8 @@ fn failures(it: &CellAccount, name: &str, lang: &dyn Lang) -> Option<Table> {
     let count = Column { heading: lang.term(Term::Count).to_owned(), numeric: true, dispensable: 0 };
     let columns = vec![text(lang.term(Term::Code)), count, text(lang.label(Label::Effect))];
     let row = |it: &model::summary::Failure| {
-        let name = it.name.map_or(String::new(), |name| format!(" {name}"));
-        let words = it.message.as_ref().map_or(String::new(), |words| format!(": {words}"));
-        let cells = vec![
-            format!("{}{name}{words}", it.code),
-            lang.number(&it.count.to_string()),
-            lang.effect(it.class).to_owned(),
-        ];
+        let cells =
+            vec![it.described(), lang.number(&it.count.to_string()), lang.effect(it.class).to_owned()];
         Row { cells, tone: Tone::Bad, baseline: false }
     };
     let rows: Vec<Row> = failures.iter().map(row).collect();
