@@ -29,6 +29,7 @@ pub mod replication;
 pub mod rule;
 pub mod search;
 pub mod setting;
+pub mod sizes;
 pub mod slopes;
 pub mod soak;
 pub mod steady;

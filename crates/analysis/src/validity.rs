@@ -3,6 +3,7 @@
 //! A reason makes the measurement invalid: what was measured is the generator or its host. A doubt is a fact without
 //! which the numbers are easily misread. Each rule is one function from the summary to its finding.
 
+use crate::sizes::{Populations, populations};
 pub use model::summary::Validity;
 use model::summary::{Distribution, Doubt, LoadModel, Reason, Summary};
 use model::{Measured, Nanos};
@@ -33,6 +34,8 @@ const UNFAIR: f64 = 0.5;
 const HARDLY: f64 = 0.1;
 /// Transactions per client from which on chance alone does not make it unfair.
 const ENOUGH_FOR_FAIRNESS: u64 = 10;
+/// Share of small answers from which on a throughput is mostly theirs.
+const MOST_SMALL: f64 = 0.5;
 /// Samples with which the 99th percentile has ten beyond it.
 const ENOUGH_FOR_P99: u64 = 1000;
 
@@ -67,6 +70,7 @@ pub fn judge(measured: &Measured, summary: &Summary) -> Validity {
     doubts.extend(unfair(summary));
     doubts.extend(few_samples(summary));
     doubts.extend(outage(summary));
+    doubts.extend(small_answers(measured));
     if measured.aborted > 0 {
         doubts.push(Doubt::Aborted { clients: measured.aborted });
     }
@@ -147,6 +151,18 @@ fn outage(summary: &Summary) -> Option<Doubt> {
     let longest = summary.outages.iter().max_by_key(|it| it.length())?;
     let lasting = summary.outages.iter().fold(Nanos::ZERO, |sum, it| sum + it.length());
     Some(Doubt::Outage { count: summary.outages.len(), lasting, from: longest.from, to: longest.to })
+}
+
+/// Where most of all answers are of the smaller one of two populations of their request; sizes of the most frequent one.
+fn small_answers(measured: &Measured) -> Option<Doubt> {
+    let answers = &measured.interval.answers;
+    let all: u64 = answers.iter().map(|it| it.sizes.count()).sum();
+    let two = answers.iter().filter_map(|it| Some((it.sizes.count(), populations(&it.sizes)?)));
+    let small_of = |it: &(u64, Populations)| it.0 as f64 * it.1.share;
+    let two: Vec<(u64, Populations)> = two.collect();
+    let share = two.iter().map(small_of).sum::<f64>() / all as f64;
+    let (_, most) = two.iter().max_by(|a, b| small_of(a).total_cmp(&small_of(b)))?;
+    (share >= MOST_SMALL).then_some(Doubt::SmallAnswers { small: most.small, large: most.large, share })
 }
 
 fn few_samples(summary: &Summary) -> Option<Doubt> {
@@ -307,6 +323,17 @@ mod tests {
                 "? Outage { count: 2, lasting: Nanos(5300000000), from: Nanos(2200000000), to: Nanos(6000000000) }",
             );
         }
+        let sizes = |small: u64, large: u64| {
+            move |it: &mut Measured| {
+                let mut answers = model::AnswerSizes::of((0, 0));
+                (0..small).for_each(|_| answers.sizes.record(2_000));
+                (0..large).for_each(|_| answers.sizes.record(40_000));
+                it.interval.answers = vec![answers];
+            }
+        };
+        check(closed(), sizes(600, 400), "? SmallAnswers { small: 2047, large: 40000, share: 0.6 }");
+        check(closed(), sizes(400, 600), "");
+        check(closed(), sizes(1000, 0), "");
         check(closed(), |it| it.aborted = 2, "? Aborted { clients: 2 }");
         check(closed(), |it| it.interval.clear(), "? NothingOk");
         check(

@@ -13,6 +13,8 @@ pub trait Recorder {
     fn record(&mut self, record: &Record);
     /// Command `command` of a script took this long.
     fn statement(&mut self, _script: ScriptId, _command: u16, _service: Nanos) {}
+    /// Command `command` was answered as expected, by a body of so many bytes as received.
+    fn answered(&mut self, _script: ScriptId, _command: u16, _bytes: u64) {}
     /// Command `command` failed; `again` when its transaction is tried once more.
     fn statement_failed(&mut self, _script: ScriptId, _command: u16, _again: bool) {}
     /// An arrival was sent this long after its intended start, for which it had an idle client.
@@ -129,6 +131,11 @@ impl Recorder for Tally {
         if let Some(it) = self.interval.cells[script.0 as usize].statements.get_mut(command as usize) {
             it.service.record(service);
         }
+    }
+
+    #[inline]
+    fn answered(&mut self, script: ScriptId, command: u16, bytes: u64) {
+        self.interval.answered((script.0, command), bytes);
     }
 
     fn statement_failed(&mut self, script: ScriptId, command: u16, again: bool) {

@@ -11,7 +11,7 @@ use crate::service::{self, Service};
 use model::durability::{Key, Token};
 use model::plan::To;
 use model::rows::Fields;
-use model::{Nanos, Schedule};
+use model::{Interval, Nanos, Schedule};
 use std::sync::Arc;
 use wire::pg::{Login, Transport, compile};
 use wire::{Template, TemplateBuilder};
@@ -427,6 +427,20 @@ impl Workload {
     pub fn timed_commands(&self) -> Vec<usize> {
         let timed = |it: &Script| if self.plan.statements { it.commands.len() } else { 0 };
         self.plan.program.scripts.iter().map(timed).collect()
+    }
+
+    /// For [`model::Interval::with_answers`]: HTTP requests, by script and command, ascending.
+    pub fn calls(&self) -> Vec<(u16, u16)> {
+        let calls_of = |(script, calls): (u16, &Vec<Option<service::Request>>)| {
+            let numbers = (0..).zip(calls).filter(|it| it.1.is_some()).map(|it| it.0);
+            numbers.map(|command| (script, command)).collect::<Vec<_>>()
+        };
+        (0..).zip(&self.calls).flat_map(calls_of).collect()
+    }
+
+    /// An empty interval of what this workload measures.
+    pub fn interval(&self) -> Interval {
+        Interval::new(&self.timed_commands()).with_answers(&self.calls())
     }
 
     pub fn plan(&self) -> &Plan {

@@ -170,6 +170,17 @@ pub enum Finding {
     },
     /// A node still held clients when the load had ended. The most of any trial.
     ClientsLeftAfterTest { cell: usize, node: String, clients: u64, trials: u32, of: u32 },
+    /// Answers that were as expected by their status were of other sizes than others to the same request: error or log-in
+    /// pages have sizes of their own.
+    AnswerSizes {
+        cell: usize,
+        operation: String,
+        /// Of an operation of several requests: the step's name, or its method and target.
+        step: Option<String>,
+        change: SizeChange,
+        /// Share of the small ones among the answers to this request, 0..=1.
+        share: f64,
+    },
     /// What else holds the throughput where it is.
     Bound { cell: usize, by: Bound },
     /// Under which circumstances it was measured, as far as they decide what the figures mean.
@@ -196,6 +207,18 @@ pub enum Finding {
         read: ReadBack,
         with_read: ReadBack,
     },
+}
+
+/// How sizes of answers differ. Medians, in bytes of the body as received.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum SizeChange {
+    /// From this second of the window on, in one trial at least.
+    Fell { before: u64, after: u64, second: u64 },
+    /// Of two separate populations.
+    TwoPopulations { small: u64, large: u64 },
+    /// Against another cell that was asked the same.
+    SmallerThan { with: usize, here: u64, there: u64 },
 }
 
 /// How a cell answered.

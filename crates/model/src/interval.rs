@@ -1,6 +1,6 @@
 //! What a stretch of time brought.
 
-use crate::{Code, Latency, Nanos, Outcome, Record};
+use crate::{AnswerSizes, Code, Latency, Nanos, Outcome, Record};
 
 /// What one thread, or after merging all of them, measured from one moment to another.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Interval {
     /// From `connect` to the end of log-in.
     pub connects: Latency,
     pub refused: Failures,
+    /// Sizes of HTTP answers' bodies as received, of expected answers only; in the order of operations and commands.
+    pub answers: Vec<AnswerSizes>,
 }
 
 /// What came of one script's arrivals.
@@ -88,6 +90,20 @@ impl Interval {
             backlog_wait: Latency::new(),
             connects: Latency::new(),
             refused: Failures::default(),
+            answers: Vec::new(),
+        }
+    }
+
+    /// Measures the answers to these commands, ascending pairs of an operation's number and a command's.
+    pub fn with_answers(self, calls: &[(u16, u16)]) -> Interval {
+        Interval { answers: calls.iter().copied().map(AnswerSizes::of).collect(), ..self }
+    }
+
+    /// Counts an answer's size. Does not allocate; an answer to a command that is not measured is not counted.
+    #[inline]
+    pub fn answered(&mut self, call: (u16, u16), bytes: u64) {
+        if let Ok(at) = self.answers.binary_search_by_key(&call, AnswerSizes::place) {
+            self.answers[at].sizes.record(bytes);
         }
     }
 
@@ -98,6 +114,7 @@ impl Interval {
         self.backlog_wait.clear();
         self.connects.clear();
         self.refused = Failures::default();
+        self.answers.iter_mut().for_each(|it| it.sizes.clear());
     }
 
     /// Adds what `other` measured, in another thread or next in time.
@@ -114,6 +131,7 @@ impl Interval {
         self.backlog_wait.merge(&other.backlog_wait);
         self.connects.merge(&other.connects);
         self.refused.merge(&other.refused);
+        AnswerSizes::merge(&mut self.answers, &other.answers);
     }
 
     /// A transaction ended well at this moment.

@@ -26,6 +26,7 @@ pub mod rows;
 mod schedule;
 pub mod search;
 mod second;
+mod sizes;
 pub mod stop;
 pub mod summary;
 mod time;
@@ -39,6 +40,7 @@ pub use observation::{EventKind, LogEvent, Sample, Series, SeriesKind, Tick, Uni
 pub use record::{ClientId, Outcome, Record, ScriptId};
 pub use schedule::{Curve, Schedule, Spacing, Stream, Users};
 pub use second::{OperationSecond, Second, Together};
+pub use sizes::{AnswerSizes, Sizes};
 pub use summary::Summary;
 pub use time::{Nanos, PerSecond};
 pub use wire::Code;

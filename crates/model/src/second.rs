@@ -1,6 +1,6 @@
 //! What did one second of a trial bring, in little space?
 
-use crate::{Cell, Failures, Gathered, Interval, Latency, Nanos, Sparse, Statement, Tick};
+use crate::{AnswerSizes, Cell, Failures, Gathered, Interval, Latency, Nanos, Sparse, Statement, Tick};
 
 /// A [`Tick`] takes megabytes; this is what sums and charts need of it.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,8 @@ pub struct Second {
     pub backlog_wait: Sparse,
     pub connects: Sparse,
     pub refused: Failures,
+    /// As in [`Interval`]; of commands that were answered.
+    pub answers: Vec<AnswerSizes>,
 }
 
 /// One operation's part: as [`Cell`].
@@ -95,6 +97,7 @@ impl From<&Tick> for Second {
             backlog_wait: (&interval.backlog_wait).into(),
             connects: (&interval.connects).into(),
             refused: interval.refused.clone(),
+            answers: interval.answers.iter().filter(|it| it.sizes.count() > 0).cloned().collect(),
         }
     }
 }
@@ -135,6 +138,7 @@ impl Together {
         self.empty = false;
         all.begun += it.begun;
         all.refused.merge(&it.refused);
+        AnswerSizes::merge(&mut all.answers, &it.answers);
         for (gathered, it) in self.others.iter_mut().zip([&it.send_lag, &it.backlog_wait, &it.connects]) {
             gathered.add(it);
         }
@@ -202,6 +206,7 @@ impl From<&Second> for Interval {
             backlog_wait: Latency::from(&it.backlog_wait),
             connects: Latency::from(&it.connects),
             refused: it.refused.clone(),
+            answers: it.answers.clone(),
         }
     }
 }

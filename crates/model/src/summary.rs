@@ -484,6 +484,8 @@ pub enum Doubt {
     },
     /// So few that the 99th percentile is not known.
     FewSamples { count: u64 },
+    /// So large a share of expected HTTP answers is of the smaller of two separate sizes, as error and log-in pages are.
+    SmallAnswers { small: u64, large: u64, share: f64 },
     /// Some clients gave up before the end; the load was less than what was asked for.
     Aborted { clients: u32 },
     /// The generator's clock was set by so many nanoseconds, back if negative. No duration is taken from it.

@@ -150,7 +150,7 @@ pub fn run_kept(
             });
             handles.push(handle.map_err(Unmeasured::System)?);
         }
-        let merged = Interval::new(&ready.work.timed_commands());
+        let merged = ready.work.interval();
         let mut desk = Desk { lines, said, merged, gaps: Gaps::default(), watch };
         let began = desk.open_gate(&gate, &clock, stop, ready.work.plan().reconnect);
         let host = host::Watch::start();
@@ -183,9 +183,8 @@ impl Line {
     fn new(ready: &Ready, k: u16) -> (Line, Tally) {
         let (filled, take_filled) = sync_channel(INTERVALS);
         let (empty, take_empty) = sync_channel(INTERVALS);
-        let commands = ready.work.timed_commands();
         for _ in 0..INTERVALS {
-            empty.send(Box::new(Interval::new(&commands))).expect("the channel has this much room");
+            empty.send(Box::new(ready.work.interval())).expect("the channel has this much room");
         }
         let (line_log, tally_log) = if ready.log {
             let (filled, take_filled) = sync_channel(16);
@@ -196,7 +195,7 @@ impl Line {
         };
         let limit = ready.work.plan().latency_limit.unwrap_or(Nanos::MAX);
         let tally =
-            Tally::new(ready.work.deal(k), Interval::new(&commands), limit, filled, take_empty, tally_log);
+            Tally::new(ready.work.deal(k), ready.work.interval(), limit, filled, take_empty, tally_log);
         (Line { filled: take_filled, empty, waiting: VecDeque::new(), log: line_log }, tally)
     }
 }

@@ -57,6 +57,7 @@ fn tone(it: &Finding) -> Tone {
         | Finding::NotConcurrent { .. }
         | Finding::NotCompared { .. }
         | Finding::UnlikeComparison { .. }
+        | Finding::AnswerSizes { .. }
         | Finding::OpenAndClosed { .. }
         | Finding::FeedsDiffer { .. } => Tone::Doubt,
         Finding::Circumstance { it, .. } => match it {
@@ -84,6 +85,7 @@ fn rank(it: &Finding) -> u8 {
         Finding::SlotsExhausted { .. } => 0,
         Finding::ClientsStarved { .. } => 1,
         Finding::Failures { .. } => 2,
+        Finding::AnswerSizes { .. } => 2,
         Finding::RunIsClosed { .. } => 3,
         Finding::HostBound { .. } => 4,
         Finding::GeneratorShare { .. } => 5,

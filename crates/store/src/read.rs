@@ -106,7 +106,7 @@ impl Run {
         }
         match guard::check(&run.connection, path, Tables::Readable) {
             Ok(0) => return Err(Error::new(path, Wrong::Empty)),
-            _ if (application, version) != (schema::APPLICATION, schema::VERSION) => {
+            _ if application != schema::APPLICATION || !(1..=schema::VERSION).contains(&version) => {
                 return Err(Error::new(path, Wrong::Foreign));
             }
             checked => checked?,

@@ -55,6 +55,7 @@ impl Ticks<'_> {
         self.failures(id, &mut interval)?;
         self.statements(id, &mut interval)?;
         self.histograms(id, &mut interval)?;
+        self.answers(id, &mut interval)?;
         Ok(Tick { second, interval, in_flight, samples: Vec::new() })
     }
 
@@ -119,6 +120,19 @@ impl Ticks<'_> {
             let it = Latency::unpack(&packed).map_err(|it| Error::damaged(&self.run.path, it.to_string()))?;
             let kind = Kind::of_number(kind).ok_or_else(|| self.odd("a kind of histogram"))?;
             *self.slot(interval, kind, operation, command)? = it;
+        }
+        Ok(())
+    }
+
+    fn answers(&self, id: i64, interval: &mut Interval) -> Result<()> {
+        if !self.run.has_answers()? {
+            return Ok(());
+        }
+        let sql = "SELECT operation, command, sum_bytes, min_bytes, max_bytes, buckets FROM answer
+                   WHERE tick = ? ORDER BY operation, command";
+        for it in self.run.all(sql, [id], |row| rows::answers(row, 0))? {
+            let it = it.filter(|it| usize::from(it.operation) < self.shape.len());
+            interval.answers.push(it.ok_or_else(|| self.odd("sizes of answers"))?);
         }
         Ok(())
     }

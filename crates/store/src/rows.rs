@@ -1,6 +1,6 @@
 //! How do the words of `model` stand in rows?
 
-use model::{Code, EventKind, Nanos, Packed};
+use model::{AnswerSizes, Code, EventKind, Nanos, Packed, Sizes};
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 
@@ -129,6 +129,19 @@ pub fn packed(row: &Row<'_>, at: usize) -> rusqlite::Result<Packed> {
         max: unbits(row.get(at + 4)?),
         v2: row.get(at + 5)?,
     })
+}
+
+/// From six columns in the order operation, command, sum, min, max, buckets, beginning with column `at`; `None` for what
+/// cannot be.
+pub fn answers(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<AnswerSizes>> {
+    let (operation, command) = (row.get(at)?, row.get(at + 1)?);
+    let sum = row.get::<_, Sum>(at + 2)?.0;
+    let (min, max) = (unbits(row.get(at + 3)?), unbits(row.get(at + 4)?));
+    let Some(packed) = unpack_counts(&row.get::<_, Vec<u8>>(at + 5)?) else { return Ok(None) };
+    let (pairs, rest) = packed.as_chunks::<2>();
+    let buckets = pairs.iter().map(|[at, count]| (usize::try_from(*at).unwrap_or(usize::MAX), *count));
+    let sizes = Sizes::from_parts(buckets, sum, min, max).filter(|_| rest.is_empty());
+    Ok(sizes.map(|sizes| AnswerSizes { operation, command, sizes }))
 }
 
 /// As `Code` is displayed.

@@ -3,8 +3,10 @@
 //! Tables are for us and for size, views for whoever looks with another program. Moments and durations end in `_ns`, Unix
 //! times in `_ms`. Unsigned numbers of 64 bits are stored by their bits: beyond 2⁶³ they look negative.
 
-/// Of the format. It changes when a file that an older pgdyno wrote would be misread.
-pub const VERSION: i64 = 1;
+/// Version of the format. It grows when a file has what an older pgdyno would miss or misread; older files stay readable.
+///
+/// 2: the table `answer`.
+pub const VERSION: i64 = 2;
 
 /// `dyno`, in the header of each file: <https://sqlite.org/pragma.html#pragma_application_id>.
 pub(crate) const APPLICATION: i64 = 0x6479_6e6f;
@@ -22,7 +24,7 @@ pub(crate) struct Statement<'a> {
 
 /// Everything in the schema of a file that is written now.
 pub(crate) fn statements() -> impl Iterator<Item = Statement<'static>> {
-    split(TABLES).chain(split(VIEWS))
+    split(TABLES).chain(split(ANSWERS)).chain(split(VIEWS))
 }
 
 /// Statements that earlier builds wrote in this format, and that are still read.
@@ -216,6 +218,26 @@ CREATE TABLE effort (
     wall_ns INTEGER NOT NULL,
     PRIMARY KEY (trial, thread)
 ) STRICT, WITHOUT ROWID;
+";
+
+/// Sizes of HTTP answers, which files of version 1 do not have. `buckets` holds pairs of a bucket's number and its count, as `rows::pack_counts` packs them.
+pub(crate) const ANSWERS: &str = "
+CREATE TABLE answer (
+    tick INTEGER NOT NULL,
+    operation INTEGER NOT NULL,
+    command INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    sum_bytes ANY NOT NULL,
+    min_bytes INTEGER NOT NULL,
+    max_bytes INTEGER NOT NULL,
+    buckets BLOB NOT NULL,
+    PRIMARY KEY (tick, operation, command)
+) STRICT, WITHOUT ROWID;
+CREATE VIEW answers AS
+    SELECT t.trial, t.second, p.name AS operation, a.command, a.count, a.sum_bytes, a.min_bytes, a.max_bytes
+    FROM answer a
+    JOIN tick t ON t.id = a.tick
+    JOIN operation p ON p.trial = t.trial AND p.number = a.operation;
 ";
 
 pub(crate) const VIEWS: &str = "

@@ -39,6 +39,8 @@ pub struct Seconds<'a> {
     place: u64,
     next: u64,
     wanted: Wanted,
+    /// Sizes of answers are read with response times, where the file has them.
+    has_answers: bool,
     unpacker: Unpacker,
 }
 
@@ -48,6 +50,7 @@ impl Run {
         let shape = self.shape(trial)?;
         let ids = self.all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
         let (ids, read) = (ids.into_iter(), Vec::new().into_iter());
+        let has_answers = wanted != Wanted::Service && self.has_answers()?;
         Ok(Seconds {
             run: self,
             trial,
@@ -57,8 +60,15 @@ impl Run {
             place: 0,
             next: 0,
             wanted,
+            has_answers,
             unpacker: Unpacker::new(),
         })
+    }
+
+    /// Whether the file has sizes of answers: since version 2.
+    pub(crate) fn has_answers(&self) -> Result<bool> {
+        let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'answer'";
+        Ok(self.one(sql, [], |row| row.get::<_, i64>(0))? > 0)
     }
 
     /// By operation, how many commands are measured one by one.
@@ -212,6 +222,19 @@ impl Seconds<'_> {
             }
             Ok(())
         })?;
+        if self.has_answers {
+            let sql = "SELECT tick, operation, command, sum_bytes, min_bytes, max_bytes, buckets FROM answer
+                       WHERE tick BETWEEN ? AND ? ORDER BY tick, operation, command";
+            run.for_each(sql, between, |row| {
+                let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
+                match rows::answers(row, 1)?.filter(|it| usize::from(it.operation) < second.operations.len())
+                {
+                    Some(it) => second.answers.push(it),
+                    None => wrong = Some("sizes of answers"),
+                }
+                Ok(())
+            })?;
+        }
         let unpacker = &mut self.unpacker;
         let kinds = match self.wanted {
             Wanted::All => (0, 5),

@@ -5,7 +5,9 @@ use crate::guard::{self, Tables};
 use crate::rows::{Class, Kind, NO_OPERATION, Sum, bits, event_name, pack_counts};
 use crate::words::{End, Header, Note, Outcome, Status, Trial, TrialId};
 use crate::{alive, schema};
-use model::{Cell, Effort, Failures, Interval, Latency, LogEvent, Measured, Packer, Sample, Tick};
+use model::{
+    AnswerSizes, Cell, Effort, Failures, Interval, Latency, LogEvent, Measured, Packer, Sample, Tick,
+};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
 use std::borrow::Cow;
@@ -76,6 +78,11 @@ impl Desk {
         work.refill(fs::metadata(path).map_err(Error::system(path, "open"))?.len());
         let open = || {
             desk.transaction(|desk| {
+                // A file of an older pgdyno becomes one of ours.
+                if !desk.connection.table_exists(None, "answer")? {
+                    desk.connection.execute_batch(schema::ANSWERS)?;
+                }
+                desk.connection.pragma_update(None, "user_version", schema::VERSION)?;
                 desk.insert(
                     "UPDATE run SET writer = ?, status = NULL, reason = NULL, ended_ms = NULL",
                     [alive::me()],
@@ -118,6 +125,7 @@ impl Desk {
     fn head(&mut self, it: &Header) -> rusqlite::Result<()> {
         self.connection.execute_batch(schema::TABLES)?;
         self.connection.execute_batch(schema::VIEWS)?;
+        self.connection.execute_batch(schema::ANSWERS)?;
         let versions: serde_json::Value =
             it.versions.iter().map(|(name, version)| serde_json::json!([name, version])).collect();
         self.connection.execute(
@@ -240,8 +248,18 @@ impl Desk {
     }
 
     fn tick(&mut self, trial: TrialId, it: &Tick) -> rusqlite::Result<()> {
-        let Interval { from, to, begun, successes: _, cells, send_lag, backlog_wait, connects, refused } =
-            &it.interval;
+        let Interval {
+            from,
+            to,
+            begun,
+            successes: _,
+            cells,
+            send_lag,
+            backlog_wait,
+            connects,
+            refused,
+            answers,
+        } = &it.interval;
         self.insert(
             "INSERT INTO tick (trial, second, from_ns, to_ns, begun, in_flight) VALUES (?, ?, ?, ?, ?, ?)",
             params![trial.0, bits(it.second), bits(from.0), bits(to.0), bits(*begun), bits(it.in_flight)],
@@ -254,6 +272,7 @@ impl Desk {
         self.histogram(tick, Kind::BacklogWait, None, None, backlog_wait)?;
         self.histogram(tick, Kind::Connects, None, None, connects)?;
         self.failures(tick, Class::Refused, NO_OPERATION, refused)?;
+        answers.iter().try_for_each(|it| self.answer(tick, it))?;
         self.samples(trial, Some(tick), &it.samples)
     }
 
@@ -332,6 +351,25 @@ impl Desk {
                 bits(it.min),
                 bits(it.max),
                 it.v2
+            ],
+        )
+    }
+
+    /// Only where there were answers.
+    fn answer(&self, tick: i64, it: &AnswerSizes) -> rusqlite::Result<()> {
+        let (Some(min), Some(max)) = (it.sizes.min(), it.sizes.max()) else { return Ok(()) };
+        let buckets: Vec<u64> = it.sizes.buckets().flat_map(|(at, count)| [at as u64, count]).collect();
+        self.insert(
+            "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                tick,
+                it.operation,
+                it.command,
+                bits(it.sizes.count()),
+                Sum(it.sizes.sum()),
+                bits(min),
+                bits(max),
+                pack_counts(&buckets)
             ],
         )
     }

@@ -45,14 +45,17 @@ fn what_is_wrong_is_said() {
         fs::copy(&whole, &path).unwrap();
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();
     };
-    change("PRAGMA user_version = 2");
-    check("\"x\" has format 2, and this pgdyno knows those up to 1");
+    change("PRAGMA user_version = 3");
+    check("\"x\" has format 3, and this pgdyno knows those up to 2");
     for sql in [
         "UPDATE histogram SET v2 = x'00'",
         "UPDATE histogram SET kind = 9",
         "UPDATE outcome SET operation = operation + 7",
         "UPDATE failure SET code = 'x'",
         "UPDATE statement SET command = command + 9",
+        "UPDATE answer SET buckets = x'8080'",
+        "UPDATE answer SET buckets = x'7f'",
+        "UPDATE answer SET operation = operation + 7",
         "UPDATE event SET kind = 'x'",
         "UPDATE trial SET status = 'x'",
         "UPDATE trial SET label = '{'",

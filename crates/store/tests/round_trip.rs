@@ -2,7 +2,7 @@
 
 mod invent;
 
-use invent::{Chance, Folder, end, header, outcome, told, told_interval, trial};
+use invent::{Chance, Folder, end, header, outcome, read_all, told, told_interval, trial};
 use model::plan::Operation;
 use model::{Packer, Tick};
 use serde_json::json;
@@ -127,6 +127,32 @@ fn a_dropped_writer_leaves_an_interrupted_run() {
     let run = Run::open(&path).unwrap();
     assert_eq!(run.events(id).unwrap().len(), 2);
     assert!(run.measured(id).unwrap().is_none());
+}
+
+/// Files of the first format have no sizes of answers, and are gone on with.
+#[test]
+fn files_without_sizes_of_answers_are_read() {
+    let folder = Folder::new("format-1");
+    let mut chance = Chance(5);
+    let mut writer = store::create(&folder.0, &header("old")).unwrap();
+    let id = writer.begin_trial(trial(0));
+    writer.tick(id, Box::new(chance.tick(0)));
+    writer.end_trial(id, end(Status::Complete, None));
+    let path = writer.finish(outcome(Status::Complete)).unwrap();
+    let old = "DROP VIEW answers; DROP TABLE answer; PRAGMA user_version = 1;";
+    rusqlite::Connection::open(&path).unwrap().execute_batch(old).unwrap();
+    let run = Run::open(&path).unwrap();
+    let ticks: Vec<Tick> = run.ticks(id).unwrap().map(Result::unwrap).collect();
+    assert!(ticks.len() == 1 && ticks[0].interval.answers.is_empty());
+    drop(run);
+    read_all(&path).unwrap();
+    // Going on with it makes it a file of this format.
+    let mut writer = store::go_on(&path, 5).unwrap();
+    let id = writer.begin_trial(trial(1));
+    writer.tick(id, Box::new(chance.tick(0)));
+    let path = writer.finish(outcome(Status::Complete)).unwrap();
+    let run = Run::open(&path).unwrap();
+    assert!(run.ticks(id).unwrap().any(|it| !it.unwrap().interval.answers.is_empty()));
 }
 
 /// Runs that were kept before operations could be requests are read by later versions too.

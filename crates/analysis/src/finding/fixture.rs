@@ -2,12 +2,13 @@
 
 use super::TrialFacts;
 use crate::fixture;
+use crate::sizes::{SizeCourse, SizeCourses};
 use crate::summary::summarise;
 use model::matrix::{NotApplied, Status};
 use model::plan::*;
 use model::reach::Reach;
 use model::summary::{Cost, QueryMode, Reason, Server, Summary, Validity};
-use model::{Code, EventKind, LogEvent, Measured, Nanos, Sample};
+use model::{AnswerSizes, Code, EventKind, LogEvent, Measured, Nanos, Sample, Second};
 
 /// An experiment of cells, each by one word: `direct`, `unix` (direct over a Unix socket), `session`, `pooled` (transaction
 /// mode), `statement`, `odyssey` (transaction), `haproxy`, `balanced` (with maxconn 20). PostgreSQL has 50 slots and one
@@ -115,6 +116,7 @@ pub struct Run {
     samples: Vec<Sample>,
     events: Vec<LogEvent>,
     left: Vec<(String, u64)>,
+    answers: Vec<SizeCourse>,
     not_applied: Vec<NotApplied>,
     watching: Option<f64>,
     delivered: Vec<f64>,
@@ -135,6 +137,7 @@ impl Run {
             samples: vec![],
             events: vec![],
             left: vec![],
+            answers: vec![],
             not_applied: vec![],
             watching: None,
             delivered: vec![],
@@ -340,6 +343,20 @@ impl Run {
         self
     }
 
+    /// So many answers of these sizes, second by second, to the first request of the first operation.
+    pub fn answers(mut self, each: &[&[(u64, u64)]]) -> Run {
+        let mut courses = SizeCourses::default();
+        for (second, sizes) in each.iter().enumerate() {
+            let mut answers = AnswerSizes::of((0, 0));
+            for (count, bytes) in *sizes {
+                (0..*count).for_each(|_| answers.sizes.record(*bytes));
+            }
+            courses.second(second, &Second { answers: vec![answers], ..Second::default() });
+        }
+        self.answers = courses.finish();
+        self
+    }
+
     /// Transactions that ended well, second by second.
     pub fn delivered(mut self, each: &[f64]) -> Run {
         self.delivered = each.to_vec();
@@ -379,6 +396,7 @@ impl Run {
             delivered: &self.delivered,
             reaches: &self.reaches,
             left: &self.left,
+            answers: &self.answers,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! A finding is named only where all of it was measured; rules that miss a series are told by that. Counts of what happened
 //! are over all trials, figures are medians over the valid ones: a late generator does not undo that slots ran out.
 
+mod answers;
 mod beside;
 mod bound;
 mod circumstance;
@@ -21,6 +22,7 @@ mod service;
 mod tables;
 mod waits;
 
+use crate::sizes::SizeCourse;
 pub(crate) use clients::HARDLY;
 pub use model::finding::Finding;
 use model::finding::{Circumstance, Missing, Rule};
@@ -58,6 +60,8 @@ pub struct TrialFacts<'a> {
     pub reaches: &'a [Reach],
     /// Clients that a node still held once the load had ended and had had time to leave: its name and their number.
     pub left: &'a [(String, u64)],
+    /// Sizes of HTTP answers over time.
+    pub answers: &'a [SizeCourse],
 }
 
 impl<'a> TrialFacts<'a> {
@@ -123,6 +127,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(clients::slots_exhausted(cell));
         found.extend(clients::starved(cell));
         found.extend(clients::failures(cell));
+        found.extend(answers::sizes(cell));
         let trials = facts.iter().filter(|it| it.cell == cell.number).collect();
         let full = &Cell { number: cell.number, setup: cell.setup, trials };
         found.extend(host::host(full));
@@ -139,6 +144,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     }
     found.extend(compared::throughput(&cells, experiment.seed));
     found.extend(compared::not_concurrent(&cells, experiment));
+    found.extend(answers::compared(&cells));
     found.extend(beside::open_and_closed(&cells));
     found.extend(beside::feeds_differ(&cells));
     found

@@ -8,7 +8,7 @@ use super::{ConnId, Said, Shard, follow};
 use crate::recorder::Recorder;
 use crate::script::{Capture, Finder, From, Value, Variables};
 use crate::service::{self, Hop, Request};
-use model::{Code, Nanos};
+use model::{Code, Nanos, ScriptId};
 use wire::http::{self, Channel, Event, Jar, Method, Reader, Response};
 
 /// One client's connection to one service.
@@ -329,7 +329,11 @@ impl<R: Recorder> Shard<R> {
             Ok(false) => {}
             Err((code, words)) => return self.call_failed(now, i, code, false, &words),
         }
-        let Err(code) = judged else { return self.command_done(now, i) };
+        let Err(code) = judged else {
+            let tx = self.clients[i as usize].tx.as_ref().expect("whoever asked awaits the answer");
+            self.recorder.answered(ScriptId(tx.script), tx.command, response.length);
+            return self.command_done(now, i);
+        };
         let told = self.told.contains(&code) && !self.work.plan.verbose;
         let words = match code {
             _ if told => String::new(),

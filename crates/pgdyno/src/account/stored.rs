@@ -12,6 +12,7 @@ use analysis::finding::{self, Kept, TrialFacts};
 use analysis::outage::Gaps;
 use analysis::rule::Scene;
 use analysis::search::Pace;
+use analysis::sizes::{SizeCourse, SizeCourses};
 use analysis::soak::{self, Soaking};
 use analysis::{objective, search, setting, steady};
 use model::chart::Charts;
@@ -63,6 +64,7 @@ pub struct Stored {
     pub left: Vec<(String, u64)>,
     pub delivered: Vec<f64>,
     pub reaches: Vec<Reach>,
+    pub answers: Vec<SizeCourse>,
     pub charts: Charts,
     /// What was said of failures.
     pub messages: Messages,
@@ -215,6 +217,7 @@ fn stored(
         watching,
         left,
         delivered: loaded.delivered,
+        answers: loaded.answers,
         reaches: of_trial(FEED).filter_map(|it| serde_json::from_str(&it.text).ok()).collect(),
         recorded,
     })
@@ -256,6 +259,7 @@ struct Loaded {
     late: Late,
     /// Of whole seconds, each.
     delivered: Vec<f64>,
+    answers: Vec<SizeCourse>,
     /// Each, where they are wanted.
     seconds: Vec<Pace>,
     trends: Vec<Trend>,
@@ -279,8 +283,10 @@ fn loaded(
 ) -> Result<Loaded, Trouble> {
     let (mut together, mut late, mut delivered) = (Together::new(shape), Late::default(), Vec::new());
     let mut gaps = Gaps::default();
+    let mut answers = SizeCourses::default();
     for (number, it) in seconds.enumerate() {
         let it = it.map_err(|it| Trouble::new(it.to_string()))?;
+        answers.second(number, &it);
         together.add(&it);
         gaps.second(&it);
         if let Some(charting) = wanted.charting.as_mut().filter(|_| number < whole) {
@@ -304,6 +310,7 @@ fn loaded(
         whole: together.second(),
         late,
         delivered,
+        answers: answers.finish(),
         seconds: wanted.kept.unwrap_or_default(),
         trends: wanted.soaking.map_or(Vec::new(), Soaking::trends),
         gaps,
@@ -396,6 +403,7 @@ fn facts_of(it: &Stored) -> Option<TrialFacts<'_>> {
         delivered: &it.delivered,
         reaches: &it.reaches,
         left: &it.left,
+        answers: &it.answers,
     })
 }
 

@@ -249,6 +249,13 @@ impl Lang for En {
             Doubt::FewSamples { count } => {
                 format!("{count} transactions are too few for p99, which takes 1000; run longer")
             }
+            Doubt::SmallAnswers { small, large, share } => format!(
+                "{} of the HTTP answers have about {} where others to the same request have {}: look whether they are \
+                 error or log-in pages",
+                NUMBERS.percent(share, 0),
+                NUMBERS.bytes(small as f64),
+                NUMBERS.bytes(large as f64)
+            ),
             Doubt::Aborted { clients: gone } => format!(
                 "{gone} of {clients} clients gave up, because their script could not go on; the load was less than \
                  asked for"

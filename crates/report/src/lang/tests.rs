@@ -60,11 +60,12 @@ fn doubts() -> Vec<Doubt> {
         Doubt::Outage { count: 1, lasting: lag, from: lag, to: Nanos::from_secs(7) },
         Doubt::Outage { count: 3, lasting: lag, from: lag, to: Nanos::from_secs(7) },
         Doubt::FewSamples { count: 121 },
+        Doubt::SmallAnswers { small: 2_000, large: 40_000, share: 0.6 },
         Doubt::Aborted { clients: 2 },
         Doubt::ClockSet { step: -3_600_000_000_000 },
     ];
-    covers!(all, Doubt: HostLate, Stolen, Starved, CapReached, Unfair, NothingOk, Outage, FewSamples, Aborted,
-        ClockSet);
+    covers!(all, Doubt: HostLate, Stolen, Starved, CapReached, Unfair, NothingOk, Outage, FewSamples, SmallAnswers,
+        Aborted, ClockSet);
     all
 }
 

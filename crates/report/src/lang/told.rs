@@ -25,6 +25,11 @@ pub(super) enum Rest {
     Shares(Shares),
 }
 
+/// An operation, and its step if it has several.
+pub(super) fn request(operation: &str, step: Option<&str>) -> String {
+    step.map_or(operation.to_owned(), |step| format!("{operation}, {step}"))
+}
+
 pub(super) struct LeftOut {
     pub cell: usize,
     /// Share of transactions that failed, where that is the reason.

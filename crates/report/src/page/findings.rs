@@ -64,6 +64,7 @@ fn seen(it: &Finding) -> (usize, &'static [ChartKind]) {
         Finding::PoolerBound { cell, .. } => (*cell, &[Processors, Pooler]),
         Finding::SessionsWait { cell, .. } => (*cell, &[Waits]),
         Finding::Failures { cell, .. } => (*cell, &[Failures]),
+        Finding::AnswerSizes { cell, .. } => (*cell, &[Rate, Response]),
         Finding::Deadlocks { cell, .. } | Finding::NotConcurrent { cell, .. } => (*cell, &[Failures]),
         Finding::RunIsClosed { cell, .. } => (*cell, &[InFlight, Rate]),
         Finding::OpenAndClosed { cell, .. } => (*cell, &[Response, Rate]),

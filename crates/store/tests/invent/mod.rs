@@ -102,6 +102,8 @@ pub fn told_interval(it: &Interval) -> String {
     for it in [&it.send_lag, &it.backlog_wait, &it.connects] {
         all += &pack(it);
     }
+    let answered = it.answers.iter().filter(|it| it.sizes.count() > 0);
+    all += &format!("{:?}", answered.collect::<Vec<_>>());
     for it in &it.cells {
         let counts = (it.ok, it.late, it.dropped, it.retried, it.retries, it.above_limit);
         all += &format!("{counts:?} {:?} {:?}", it.failed, it.unknown);
@@ -185,7 +187,9 @@ impl Chance {
 
     /// Of [`trial`]'s operations.
     pub fn tick(&mut self, second: u64) -> Tick {
-        let mut it = Interval::new(&[0, 2]);
+        let mut it = Interval::new(&[0, 2]).with_answers(&[(0, 0), (1, 1)]);
+        (0..1 + self.below(50))
+            .for_each(|n| it.answered(((n % 2) as u16, (n % 2) as u16), self.below(1 << (n % 40))));
         it.from = Nanos(1_000_000_007 * second);
         it.to = Nanos(1_000_000_007 * (second + 1));
         it.begun = self.below(5000);

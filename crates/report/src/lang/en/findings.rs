@@ -9,7 +9,7 @@ use super::NUMBERS;
 use super::matrix::{entrance, mode};
 use crate::lang::told::{self, Cells, LeftOut, Rest, Seeming, Shares, list, name};
 use circumstance::read_back;
-use model::finding::{Answered, Compared, Finding, OtherWork};
+use model::finding::{Answered, Compared, Finding, OtherWork, SizeChange};
 
 /// What findings of one paragraph have in common, as its beginning.
 pub fn group(it: &Finding) -> String {
@@ -74,6 +74,11 @@ pub fn group(it: &Finding) -> String {
         Finding::RunIsClosed { in_flight_max, .. } => format!(
             "the open test became a closed one, because all {in_flight_max} clients were busy; arrivals that waited for \
              one, that were dropped, and all"
+        ),
+        Finding::AnswerSizes { operation, step, .. } => format!(
+            "answers to {} differ in size although their status is as expected; look whether the small ones are error or \
+             log-in pages, and name what an answer must contain (expect.contains)",
+            told::request(operation, step.as_deref())
         ),
         Finding::ClientsLeftAfterTest { node, .. } => {
             format!("{node} still held clients after the load had ended")
@@ -180,6 +185,24 @@ fn item(it: &Finding, names: &[String]) -> String {
         Finding::NotConcurrent { cell, busy, .. } => format!("{} {busy:.1}", name(cell)),
         Finding::RunIsClosed { cell, arrivals, waited, dropped, trials, of, .. } => {
             format!("{} {waited}, {dropped} of {arrivals}{}", name(cell), some_of(*trials, *of))
+        }
+        Finding::AnswerSizes { cell, change, share, .. } => {
+            let bytes = |it: &u64| NUMBERS.bytes(*it as f64);
+            let share = NUMBERS.percent(*share, 0);
+            let cell = name(cell);
+            match change {
+                SizeChange::Fell { before, after, second } => format!(
+                    "{cell} median {}, from second {second} on {} ({share} of all)",
+                    bytes(before),
+                    bytes(after)
+                ),
+                SizeChange::TwoPopulations { small, large } => {
+                    format!("{cell} {share} about {}, the others {}", bytes(small), bytes(large))
+                }
+                SizeChange::SmallerThan { with, here, there } => {
+                    format!("{cell} median {}, {} {}", bytes(here), name(with), bytes(there))
+                }
+            }
         }
         Finding::ClientsLeftAfterTest { cell, clients, trials, of, .. } => {
             format!("{} {clients}{}", name(cell), some_of(*trials, *of))

@@ -164,6 +164,13 @@ pub fn doubt(it: &Doubt, clients: u32) -> String {
             "{} — слишком мало для p99: нужна хотя бы 1000; измеряйте дольше",
             counted(count, "транзакция", "транзакции", "транзакций")
         ),
+        Doubt::SmallAnswers { small, large, share } => format!(
+            "{} ответов сервиса размером около {}, а другие ответы на тот же запрос — {}; проверьте, не страницы ли это ошибки \
+             или входа",
+            RU.percent(share, 0),
+            RU.bytes(small as f64),
+            RU.bytes(large as f64)
+        ),
         Doubt::Aborted { clients: gone } => format!(
             "{} из {clients} {} работу: их скрипт не мог продолжаться; нагрузка была меньше заданной",
             counted(gone.into(), "клиент", "клиента", "клиентов"),

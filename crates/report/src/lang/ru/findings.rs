@@ -11,7 +11,7 @@ use super::matrix::{entrance, mode};
 use super::{counted, oblique};
 use crate::lang::told::{self, Cells, LeftOut, Rest, Seeming, Shares, list, name};
 use circumstance::read_back;
-use model::finding::{Answered, Compared, Finding, OtherWork};
+use model::finding::{Answered, Compared, Finding, OtherWork, SizeChange};
 use model::plan::{Entrance, PoolMode};
 
 /// What findings of one paragraph have in common, as its beginning.
@@ -92,6 +92,11 @@ pub fn group(it: &Finding) -> String {
                 "открытый тест превратился в закрытый, потому что все клиенты ({in_flight_max}) были заняты"
             )
         }
+        Finding::AnswerSizes { operation, step, .. } => format!(
+            "ответы на {} различаются размером, хотя их статус ожидаемый; проверьте, не страницы ли ошибки или входа \
+             маленькие из них, и укажите текст, который ответ должен содержать",
+            told::request(operation, step.as_deref())
+        ),
         Finding::ClientsLeftAfterTest { node, .. } => {
             format!("{node} держал клиентов и после окончания нагрузки")
         }
@@ -216,6 +221,24 @@ fn item(it: &Finding, names: &[String]) -> String {
             oblique(*arrivals, "заявки", "заявок"),
             some_of(*trials, *of)
         ),
+        Finding::AnswerSizes { cell, change, share, .. } => {
+            let bytes = |it: &u64| RU.bytes(*it as f64);
+            let share = RU.percent(*share, 0);
+            let cell = name(cell);
+            match change {
+                SizeChange::Fell { before, after, second } => format!(
+                    "{cell} — медиана {}, с {second}-й секунды {} ({share} всех)",
+                    bytes(before),
+                    bytes(after)
+                ),
+                SizeChange::TwoPopulations { small, large } => {
+                    format!("{cell} — {share} около {}, остальные {}", bytes(small), bytes(large))
+                }
+                SizeChange::SmallerThan { with, here, there } => {
+                    format!("{cell} — медиана {}, {} — {}", bytes(here), name(with), bytes(there))
+                }
+            }
+        }
         Finding::ClientsLeftAfterTest { cell, clients, trials, of, .. } => {
             format!("{} {}{}", name(cell), RU.count(*clients), some_of(*trials, *of))
         }

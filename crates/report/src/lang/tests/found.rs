@@ -1,7 +1,9 @@
 //! Findings of every kind, and how they read, word by word.
 
 use super::*;
-use model::finding::{Answered, Bound, Circumstance, Compared, Missing, OtherWork, ReadBack, Rule, SentOn};
+use model::finding::{
+    Answered, Bound, Circumstance, Compared, Missing, OtherWork, ReadBack, Rule, SentOn, SizeChange,
+};
 use model::plan::PoolMode;
 
 fn compared(ratio: f64) -> Compared {
@@ -114,6 +116,27 @@ pub(super) fn findings() -> Vec<Finding> {
             trials: 1,
             of: 2,
         },
+        Finding::AnswerSizes {
+            cell,
+            operation: "№8".into(),
+            step: None,
+            change: SizeChange::Fell { before: 40_000, after: 2_000, second: 17 },
+            share: 0.5,
+        },
+        Finding::AnswerSizes {
+            cell,
+            operation: "№8".into(),
+            step: Some("№9".into()),
+            change: SizeChange::TwoPopulations { small: 2_000, large: 40_000 },
+            share: 0.3,
+        },
+        Finding::AnswerSizes {
+            cell,
+            operation: "№8".into(),
+            step: None,
+            change: SizeChange::SmallerThan { with, here: 2_000, there: 40_000 },
+            share: 1.0,
+        },
         Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17_000, trials: 2, of: 3 },
         Finding::OpenAndClosed {
             cell,
@@ -135,7 +158,7 @@ pub(super) fn findings() -> Vec<Finding> {
     let all = [all, bounds(), circumstances()].concat();
     covers!(all, Finding: SlotsExhausted, ClientsStarved, NotCompared, HostBound, GeneratorShare, LikeForLikeCost,
         UnlikeComparison, NoDifference, QueueInPooler, QueueInBalancer, PoolerBound, PoolBound, ServerBound,
-        SessionsWait, Failures, Deadlocks, NotConcurrent, RunIsClosed, ClientsLeftAfterTest, Bound, Circumstance, OpenAndClosed,
+        SessionsWait, Failures, Deadlocks, NotConcurrent, RunIsClosed, AnswerSizes, ClientsLeftAfterTest, Bound, Circumstance, OpenAndClosed,
         FeedsDiffer);
     all
 }

@@ -1,0 +1,179 @@
+//! Changes in the sizes of answers: what a service answers when it does not do its work.
+//!
+//! An error page or a log-in page with status 200 counts as success; its size tells it apart.
+
+use model::{AnswerSizes, Second, Sizes};
+
+/// Answers with which a population is judged.
+const ENOUGH: u64 = 200;
+/// Share of the answers that each of two populations has at least.
+const POPULATION: f64 = 0.05;
+/// The larger population begins at so many times the end of the smaller one at least.
+const APART: u64 = 2;
+/// Share of answers that is small where sizes fell.
+const FELL: f64 = 0.8;
+/// Stretches of time that are kept of each trial.
+const STRETCHES_MAX: usize = 64;
+
+/// Two populations of sizes, without answers between them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Populations {
+    /// Median of the smaller ones, bytes.
+    pub small: u64,
+    /// Median of the larger ones, bytes.
+    pub large: u64,
+    /// Share of the smaller ones among all answers.
+    pub share: f64,
+}
+
+/// Two populations that one process does not make: the gap between them is wide against the larger sizes' own range, and
+/// against any gap among these. A list of varying length leaves gaps as wide as one of its items and is none; nor are sizes
+/// that vary continuously.
+pub fn populations(sizes: &Sizes) -> Option<Populations> {
+    let count = sizes.count();
+    if count < ENOUGH {
+        return None;
+    }
+    let ranges: Vec<(u64, u64, u64)> = sizes.ranges().collect();
+    let mut below = 0;
+    let mut widest: Option<(usize, u64, u64)> = None;
+    for (at, pair) in ranges.windows(2).enumerate() {
+        below += pair[0].2;
+        let least = (count as f64 * POPULATION).ceil() as u64;
+        let gap = pair[1].0 - pair[0].1;
+        let wide = pair[1].0 >= APART * pair[0].1.max(1);
+        if wide && below >= least && count - below >= least && widest.is_none_or(|it| it.1 < gap) {
+            widest = Some((at + 1, gap, below));
+        }
+    }
+    let (first, gap, below) = widest?;
+    let (small, large) = ranges.split_at(first);
+    let spread = quantile(large, 0.9).1.saturating_sub(quantile(large, 0.1).0);
+    let inner = large.windows(2).map(|it| it[1].0 - it[0].1).max().unwrap_or(0);
+    (gap >= spread / 2 && gap >= 2 * inner).then(|| Populations {
+        small: quantile(small, 0.5).1.min(sizes.max().unwrap_or(u64::MAX)),
+        large: quantile(large, 0.5).1.min(sizes.max().unwrap_or(u64::MAX)),
+        share: below as f64 / count as f64,
+    })
+}
+
+/// Bounds of the bucket that holds the quantile of some buckets, at least one.
+fn quantile(ranges: &[(u64, u64, u64)], q: f64) -> (u64, u64) {
+    let count: u64 = ranges.iter().map(|it| it.2).sum();
+    let rank = ((count as f64 * q).ceil() as u64).max(1);
+    let mut below = 0;
+    let found = ranges.iter().find(|it| {
+        below += it.2;
+        below >= rank
+    });
+    found.map_or((0, 0), |it| (it.0, it.1))
+}
+
+/// The size up to which answers are small beside these: half of their median, and not more than their tenth percentile.
+fn small_beside(sizes: &Sizes) -> Option<u64> {
+    let (median, tenth) = (sizes.quantile(0.5)?, sizes.quantile(0.1)?);
+    Some((median / 2).min(tenth)).filter(|it| sizes.count() >= ENOUGH / 2 && *it > 0)
+}
+
+fn is_small(sizes: &Sizes, limit: u64) -> bool {
+    sizes.count() > 0 && sizes.at_most(limit) as f64 >= FELL * sizes.count() as f64
+}
+
+/// Whether most of these answers are smaller than nearly all of those.
+pub fn collapsed(these: &Sizes, those: &Sizes) -> bool {
+    let enough = these.count() >= ENOUGH / 2;
+    enough && small_beside(those).is_some_and(|limit| is_small(these, limit))
+}
+
+/// Sizes of the answers to one request, from stretch to stretch of a trial.
+#[derive(Clone, Debug)]
+pub struct SizeCourse {
+    pub operation: u16,
+    pub command: u16,
+    /// Seconds of a stretch.
+    pub seconds: u64,
+    pub stretches: Vec<Sizes>,
+}
+
+impl SizeCourse {
+    /// Sizes of the whole trial.
+    pub fn total(&self) -> Sizes {
+        let mut all = Sizes::new();
+        self.stretches.iter().for_each(|it| all.merge(it));
+        all
+    }
+
+    /// Where sizes fell: those of the first quarter against all later stretches in which most answers were small.
+    pub fn fall(&self) -> Option<Fall> {
+        let quarter = self.stretches.len().div_ceil(4);
+        let (first, rest) = self.stretches.split_at(quarter.min(self.stretches.len()));
+        let mut before = Sizes::new();
+        first.iter().for_each(|it| before.merge(it));
+        let limit = small_beside(&before)?;
+        let mut after = Sizes::new();
+        rest.iter().filter(|it| is_small(it, limit)).for_each(|it| after.merge(it));
+        let begins = rest.iter().position(|it| is_small(it, limit))?;
+        (after.count() >= ENOUGH / 2).then_some(Fall {
+            before: before.quantile(0.5)?,
+            after: after.quantile(0.5)?,
+            second: (quarter + begins) as u64 * self.seconds,
+            share: after.count() as f64 / self.total().count() as f64,
+        })
+    }
+
+    fn add(&mut self, second: u64, sizes: &Sizes) {
+        while second / self.seconds >= STRETCHES_MAX as u64 {
+            let pairs = self.stretches.chunks(2).map(|pair| {
+                let mut both = pair[0].clone();
+                pair[1..].iter().for_each(|it| both.merge(it));
+                both
+            });
+            self.stretches = pairs.collect();
+            self.seconds *= 2;
+        }
+        let at = (second / self.seconds) as usize;
+        if self.stretches.len() <= at {
+            self.stretches.resize_with(at + 1, Sizes::new);
+        }
+        self.stretches[at].merge(sizes);
+    }
+}
+
+/// A fall of sizes within a trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fall {
+    /// Medians, bytes.
+    pub before: u64,
+    pub after: u64,
+    /// Second of the window in which it began.
+    pub second: u64,
+    /// Share of the small answers among all.
+    pub share: f64,
+}
+
+/// Courses of all requests, from a trial's seconds.
+#[derive(Clone, Debug, Default)]
+pub struct SizeCourses(Vec<SizeCourse>);
+
+impl SizeCourses {
+    pub fn second(&mut self, number: usize, it: &Second) {
+        for AnswerSizes { operation, command, sizes } in &it.answers {
+            let key = (*operation, *command);
+            let at =
+                self.0.binary_search_by_key(&key, |it| (it.operation, it.command)).unwrap_or_else(|at| {
+                    let empty =
+                        SizeCourse { operation: key.0, command: key.1, seconds: 1, stretches: Vec::new() };
+                    self.0.insert(at, empty);
+                    at
+                });
+            self.0[at].add(number as u64, sizes);
+        }
+    }
+
+    pub fn finish(self) -> Vec<SizeCourse> {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

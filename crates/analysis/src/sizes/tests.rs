@@ -1,0 +1,140 @@
+use super::*;
+
+/// SplitMix64; source: S. Vigna, <https://prng.di.unimi.it/splitmix64.c>.
+struct Rng(u64);
+
+impl Rng {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// In 0..1.
+    fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    /// Box and Muller (1958).
+    fn normal(&mut self) -> f64 {
+        (-2.0 * (1.0 - self.uniform()).ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    fn log_normal(&mut self, median: f64, sigma: f64) -> u64 {
+        (median * (sigma * self.normal()).exp()) as u64
+    }
+}
+
+/// Draws a size.
+type Law = fn(&mut Rng) -> u64;
+
+/// Sizes that vary by themselves: nothing is to be reported of any.
+const NATURAL: [(&str, Law); 12] = [
+    ("constant", |_| 40_000),
+    ("empty", |_| 0),
+    ("log-normal 0.3", |it| it.log_normal(40_000.0, 0.3)),
+    ("log-normal 1", |it| it.log_normal(8_000.0, 1.0)),
+    ("log-normal 2", |it| it.log_normal(2_000.0, 2.0)),
+    ("uniform", |it| 20_000 + it.below(40_000)),
+    ("uniform from nothing", |it| it.below(50_000)),
+    ("exponential", |it| (-5_000.0 * (1.0 - it.uniform()).ln()) as u64),
+    ("list of 0 to 20", |it| 2 + 200 * it.below(21)),
+    ("list of 0 to 2", |it| 2 + 200 * it.below(3)),
+    ("list of a page or less", |it| 2 + 200 * (it.below(200)).min(20)),
+    ("list of geometric length", |it| 30 + 180 * ((1.0 - it.uniform()).ln() / 0.8_f64.ln()) as u64),
+];
+
+/// 60 seconds of `rate` answers each.
+fn course(seed: u64, rate: u64, size: &dyn Fn(&mut Rng, u64) -> u64) -> SizeCourse {
+    let mut rng = Rng(seed);
+    let mut all = SizeCourses::default();
+    for second in 0..60 {
+        let mut sizes = AnswerSizes::of((0, 0));
+        (0..rate).for_each(|_| sizes.sizes.record(size(&mut rng, second)));
+        all.second(second as usize, &Second { answers: vec![sizes], ..Second::default() });
+    }
+    all.finish().remove(0)
+}
+
+#[test]
+fn natural_variation_is_not_reported() {
+    let seeds: u64 = std::env::var("PGDYNO_SIZE_SEEDS").map_or(25, |it| it.parse().expect("a whole number"));
+    let (mut trials, mut alarms) = (0, Vec::new());
+    for (name, size) in NATURAL {
+        for seed in 0..seeds {
+            for rate in [4, 20, 200] {
+                let it = course(seed, rate, &|rng, _| size(rng));
+                let other = course(seed + 1_000_000, rate, &|rng, _| size(rng));
+                trials += 1;
+                let found = (it.fall(), populations(&it.total()), collapsed(&it.total(), &other.total()));
+                if found != (None, None, false) {
+                    alarms.push(format!("{name}, seed {seed}, {rate}/s: {found:?}"));
+                }
+            }
+        }
+    }
+    println!("{} false alarms in {trials} trials", alarms.len());
+    assert!(alarms.is_empty(), "of {trials}: {}", alarms.join("\n"));
+}
+
+#[test]
+fn pages_of_an_outage_are_found() {
+    for (name, size) in NATURAL.into_iter().filter(|it| it.0 != "empty" && !it.0.contains("nothing")) {
+        for seed in 0..5 {
+            // A log-in page of 300 bytes, or less than what is usual, instead of all answers of the second half.
+            let fallen = course(seed, 50, &|rng, second| {
+                let usual = size(rng).saturating_mul(20).saturating_add(10_000);
+                if second < 30 { usual } else { 300 }
+            });
+            let fall = fallen.fall().unwrap_or_else(|| panic!("{name}, seed {seed}"));
+            assert_eq!((fall.second, fall.share), (30, 0.5), "{name}");
+            assert!((300..320).contains(&fall.after) && fall.before > 10_000, "{name} {fall:?}");
+        }
+    }
+}
+
+#[test]
+fn two_populations_are_found() {
+    let check = |rate: u64, size: &dyn Fn(&mut Rng) -> u64, expected: Option<(u64, u64)>| {
+        for seed in 0..10 {
+            let found = populations(&course(seed, rate, &|rng, _| size(rng)).total());
+            let near = |it: u64, wanted: u64| (wanted * 15 / 16..=wanted * 17 / 16 + 1).contains(&it);
+            match (found, expected) {
+                (None, None) => {}
+                (Some(it), Some((small, large))) => {
+                    assert!(near(it.small, small) && near(it.large, large), "{it:?}");
+                }
+                _ => panic!("{found:?} instead of {expected:?}"),
+            }
+        }
+    };
+    // A log-in page of 2 KB among pages of 40 KB.
+    check(20, &|it| if it.below(10) < 3 { 2_000 } else { 40_000 }, Some((2_000, 40_000)));
+    check(20, &|it| if it.below(10) < 9 { 2_000 } else { 40_000 }, Some((2_000, 40_000)));
+    check(20, &|it| if it.below(2) == 0 { 2_000 } else { 39_000 + it.below(2_000) }, Some((2_000, 40_000)));
+    check(20, &|it| if it.below(2) == 0 { 0 } else { 40_000 }, Some((0, 40_000)));
+    // Too few of one, or of all.
+    check(20, &|it| if it.below(100) < 2 { 2_000 } else { 40_000 }, None);
+    check(1, &|it| if it.below(2) == 0 { 2_000 } else { 40_000 }, None);
+}
+
+#[test]
+fn long_trials_are_kept_in_few_stretches() {
+    let mut all = SizeCourses::default();
+    for second in 0..10_000_u64 {
+        let mut sizes = AnswerSizes::of((1, 2));
+        sizes.sizes.record(if second < 5_000 { 40_000 } else { 1_000 });
+        all.second(second as usize, &Second { answers: vec![sizes], ..Second::default() });
+    }
+    let it = all.finish().remove(0);
+    assert!(it.stretches.len() <= STRETCHES_MAX);
+    assert_eq!(it.total().count(), 10_000);
+    let fall = it.fall().expect("it fell");
+    assert!((4_900..=5_120).contains(&fall.second), "{fall:?}");
+}

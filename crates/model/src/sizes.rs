@@ -1,0 +1,201 @@
+//! A distribution of sizes.
+
+/// Sizes below it have a bucket each.
+const EXACT: u64 = 16;
+/// Buckets of each power of two: a bucket is 1/16 of its lower bound wide.
+const OF_OCTAVE: usize = 16;
+/// Octaves from 16 bytes to 2⁴⁰; longer answers count in the last bucket.
+const OCTAVES: usize = 36;
+const BUCKETS: usize = EXACT as usize + OCTAVES * OF_OCTAVE;
+
+/// Sizes in bytes: exact below 16, else within 1/16, with exact count, sum, least and greatest. 4.6 KiB.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    counts: Box<[u64]>,
+    count: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Sizes {
+    pub fn new() -> Sizes {
+        Sizes { counts: vec![0; BUCKETS].into(), count: 0, sum: 0, min: u64::MAX, max: 0 }
+    }
+
+    /// Does not allocate.
+    #[inline]
+    pub fn record(&mut self, bytes: u64) {
+        self.counts[bucket(bytes)] += 1;
+        self.count += 1;
+        self.sum += u128::from(bytes);
+        self.min = self.min.min(bytes);
+        self.max = self.max.max(bytes);
+    }
+
+    pub fn merge(&mut self, other: &Sizes) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(mine, theirs)| *mine += theirs);
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    pub fn clear(&mut self) {
+        self.counts.fill(0);
+        (self.count, self.sum, self.min, self.max) = (0, 0, u64::MAX, 0);
+    }
+
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Sum of all sizes, bytes.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// `None` without samples.
+    pub fn min(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+
+    /// The least size that at least a share `q` (0..=1) of samples does not exceed; `None` without samples.
+    pub fn quantile(&self, q: f64) -> Option<u64> {
+        let rank = ((self.count as f64 * q).ceil() as u64).max(1);
+        let mut below = 0;
+        let found = self.buckets().find(|(_, count)| {
+            below += count;
+            below >= rank
+        });
+        found.map(|(at, _)| upper(at).clamp(self.min, self.max))
+    }
+
+    /// Samples of at most this size; those of the size's own bucket are among them.
+    pub fn at_most(&self, bytes: u64) -> u64 {
+        self.counts[..=bucket(bytes)].iter().sum()
+    }
+
+    /// Number and count of every bucket that has samples, ascending.
+    pub fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.counts.iter().copied().enumerate().filter(|it| it.1 > 0)
+    }
+
+    /// Least and greatest size of each bucket that has samples, and its count; ascending.
+    pub fn ranges(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        self.buckets().map(|(at, count)| (lower(at), upper(at), count))
+    }
+
+    /// What was recorded, as [`Sizes::buckets`], [`Sizes::sum`], [`Sizes::min`] and [`Sizes::max`] tell it; `None` where
+    /// that cannot be.
+    pub fn from_parts(
+        buckets: impl Iterator<Item = (usize, u64)>,
+        sum: u128,
+        min: u64,
+        max: u64,
+    ) -> Option<Sizes> {
+        let mut it = Sizes { sum, min, max, ..Sizes::new() };
+        for (at, count) in buckets {
+            let slot = it.counts.get_mut(at)?;
+            *slot = slot.checked_add(count)?;
+            it.count = it.count.checked_add(count)?;
+        }
+        (it.count > 0 && min <= max).then_some(it)
+    }
+}
+
+impl Default for Sizes {
+    fn default() -> Sizes {
+        Sizes::new()
+    }
+}
+
+/// Sizes of the answers to one request of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerSizes {
+    /// Number of the operation, and of the command in its script.
+    pub operation: u16,
+    pub command: u16,
+    pub sizes: Sizes,
+}
+
+impl AnswerSizes {
+    /// No answers yet.
+    pub fn of((operation, command): (u16, u16)) -> AnswerSizes {
+        AnswerSizes { operation, command, sizes: Sizes::new() }
+    }
+
+    pub fn place(&self) -> (u16, u16) {
+        (self.operation, self.command)
+    }
+
+    /// Adds the sizes of `others`; both ascending by place.
+    pub fn merge(all: &mut Vec<AnswerSizes>, others: &[AnswerSizes]) {
+        for other in others {
+            match all.binary_search_by_key(&other.place(), AnswerSizes::place) {
+                Ok(at) => all[at].sizes.merge(&other.sizes),
+                Err(at) => all.insert(at, other.clone()),
+            }
+        }
+    }
+}
+
+fn bucket(bytes: u64) -> usize {
+    if bytes < EXACT {
+        return bytes as usize;
+    }
+    let octave = bytes.ilog2() as usize;
+    let within = (bytes >> (octave - 4)) as usize - OF_OCTAVE;
+    (EXACT as usize + (octave - 4) * OF_OCTAVE + within).min(BUCKETS - 1)
+}
+
+fn lower(bucket: usize) -> u64 {
+    let Some(above) = bucket.checked_sub(EXACT as usize) else { return bucket as u64 };
+    ((OF_OCTAVE + above % OF_OCTAVE) as u64) << (above / OF_OCTAVE)
+}
+
+fn upper(bucket: usize) -> u64 {
+    if bucket + 1 >= BUCKETS { u64::MAX } else { lower(bucket + 1) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_follow_each_other() {
+        for at in 0..BUCKETS {
+            assert_eq!(bucket(lower(at)), at);
+            assert_eq!(bucket(upper(at)), at);
+        }
+        assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+        let wide = (EXACT as usize..BUCKETS - 1).all(|at| upper(at) - lower(at) < lower(at) / 16 + 1);
+        assert!(wide, "a bucket is at most 1/16 wide");
+    }
+
+    #[test]
+    fn reads_back_what_was_recorded() {
+        let mut it = Sizes::new();
+        assert_eq!((it.quantile(0.5), it.min(), it.max()), (None, None, None));
+        for bytes in [0, 7, 300, 300, 40_000] {
+            it.record(bytes);
+        }
+        assert_eq!((it.count(), it.sum(), it.min(), it.max()), (5, 40_607, Some(0), Some(40_000)));
+        assert_eq!([0.0, 0.2, 0.4, 1.0].map(|q| it.quantile(q)), [0, 0, 7, 40_000].map(Some));
+        assert!((300..=319).contains(&it.quantile(0.5).expect("it has samples")));
+        assert_eq!([6, 7, 299, 400, 50_000].map(|at| it.at_most(at)), [1, 2, 4, 4, 5]);
+        let again = Sizes::from_parts(it.buckets(), it.sum(), 0, 40_000);
+        assert_eq!(again.as_ref(), Some(&it));
+        let mut twice = it.clone();
+        twice.merge(&it);
+        assert_eq!(twice.count(), 10);
+        twice.clear();
+        assert_eq!(twice, Sizes::new());
+        assert_eq!(Sizes::from_parts([(BUCKETS, 1)].into_iter(), 0, 0, 0), None);
+        assert_eq!(Sizes::from_parts(std::iter::empty(), 0, 0, 0), None);
+    }
+}
