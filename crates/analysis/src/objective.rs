@@ -6,7 +6,7 @@
 //! failed, are unknown or were dropped, of all; dropped are those that were never sent. A connection that was refused before
 //! its transaction could be sent is that transaction's failure; one that a client only opens anew is no arrival.
 //!
-//! In a closed model nobody arrives while nothing is answered, so times and errors are also held against the window's
+//! In the closed model no user arrives during an outage. Times and errors are therefore also judged by the window's
 //! [`outage`]s.
 
 use crate::outage;
@@ -244,12 +244,12 @@ impl Figure {
         }
     }
 
-    /// Whether it is a time that arrivals without an answer make longer than any.
+    /// Whether the figure is a time that falls among the unanswered arrivals.
     fn is_unanswered(self, it: &Group) -> bool {
         self.place().is_some_and(|place| it.response.longer_than(place).is_some())
     }
 
-    /// Whether it is a time that so many users were still waiting when the window ended that it is not known.
+    /// Whether an outage that lasts to the end of the window hides the figure, a time: too many users were still waiting.
     fn is_unended(self, summary: &Summary) -> bool {
         let unended = summary.outages.iter().filter(|it| it.unended);
         let share = unended.map(|it| it.length().as_secs_f64()).sum::<f64>() / summary.window.as_secs_f64();
@@ -368,7 +368,7 @@ mod tests {
                 it.outages = vec![model::Outage { from, to, unended, failing }];
             }
         };
-        // Of 10 s; whoever comes then waits for its end.
+        // A user who arrives during the outage waits for its end.
         check("p99 < 50ms", outage(2_000, 5_000, false), "Broken >2.900000 of 10000");
         check("p99 < 3s", outage(2_000, 5_000, false), "Kept >2.900000 of 10000");
         check("p50 < 50ms", outage(2_000, 5_000, false), "Kept 0.002500 of 10000");
@@ -378,7 +378,7 @@ mod tests {
         // Who was kept waiting until then was served in the end.
         check("errors < 1%", outage(2_000, 5_000, false), "Kept 0.000000 of 10000");
         check("errors < 1%", outage(2_000, 5_000, true), "Broken >0.300000 of 10000");
-        // To the end of the window: for how long, nobody knows.
+        // The outage lasts to the end of the window: its length is not known.
         check("p99 < 50ms", outage(7_000, 10_000, false), "Broken >2.900000 of 10000");
         check("p99 < 3s", outage(7_000, 10_000, false), "Unknown >2.900000 of 10000");
         check("p50 < 3s", outage(7_000, 10_000, false), "Kept 0.002500 of 10000");

@@ -1,26 +1,27 @@
-//! Time in which nothing succeeded
+//! Outages: time in which no transaction succeeded.
 //!
-//! In an open model arrivals come on during an outage, and are counted. In a closed one the clients that would have come wait
-//! too, or are turned away, so that next to nothing tells of it: there an objective on times or errors is held against what a
-//! user would have met who came at any moment of the window with equal probability.
+//! In the open model arrivals continue during an outage and are counted. In the closed model every client waits or is refused,
+//! so an outage adds hardly any sample. There, objectives on times and errors are judged for a user who arrives at a random
+//! moment of the window, every moment being equally likely.
 
 use model::{Interval, Latency, Nanos, Outage, Second};
 
-/// Shorter pauses are a matter of response times.
+/// Shortest outage. Response times show shorter pauses.
 const SHORTEST: Nanos = Nanos::from_secs(1);
-/// A gap of `expected` successes among n of them is chance with a probability of at most n·e^−expected: one run of ten thousand
-/// shows one.
+/// −ln of the probability that chance alone leaves a gap: among n successes, a gap in which `expected` were to come has a
+/// probability of at most n·e^−expected. At 9.2, one run in ten thousand shows one.
 const CHANCE: f64 = 9.2;
-/// Transactions of equal length that begin together end together: so many times its median response time is no outage.
+/// Multiple of the median response time below which a gap is no outage: transactions of equal length that begin together also
+/// end together.
 const CYCLES: f64 = 3.0;
 
-/// What one second tells of outages.
+/// Counts of one second that show an outage.
 #[derive(Clone, Copy, Debug)]
 pub struct Brought {
     from: Nanos,
     to: Nanos,
     begun: u64,
-    /// Ended in whatever way, and well.
+    /// Transactions that ended, with any outcome. `ok`: successes.
     ended: u64,
     ok: u64,
     /// Arrivals that did not end well, and refused connections.
@@ -59,15 +60,15 @@ pub struct Gaps {
     /// The last success, or the window's beginning.
     last: Nanos,
     in_flight: u64,
-    /// Of the gap since `last`: whether at every end of a second something was under way or had failed.
+    /// Since `last`, at the end of every second a transaction was in flight or had failed.
     waited_for: bool,
-    /// Whether nothing was under way at any of them, and something had failed.
+    /// Since `last`, at the end of every second none was in flight and some had failed.
     turned_away: bool,
-    /// The same at the end of the last second, and whether it failed if it had no success. That of what came after the window
-    /// does not count.
+    /// `waited_for` and `turned_away` at the end of the latest second.
     at_end: (bool, bool),
+    /// Whether the latest second failed, if it had no success. The time after the window does not count.
     empty: Option<bool>,
-    /// Of its whole seconds: how many there are, and how many brought failures.
+    /// Whole seconds of the gap, and those of them with failures.
     whole: u64,
     failing: u64,
     found: Vec<Outage>,
@@ -142,12 +143,13 @@ pub(crate) fn unexplained(gaps: &[Outage], window: Nanos, interval: &Interval) -
     gaps.iter().filter(is_unexplained).copied().collect()
 }
 
-/// What a share `q` (0..=1) of users waits at most who come at any moment of the window with equal probability, and are served
-/// when the outage that they meet ends: at least, for one that did not end within the window.
+/// Quantile `q` (0..=1) of the time that users wait for the end of an outage, if they arrive at random moments of the window,
+/// every moment being equally likely. A lower bound where an outage did not end within the window.
 pub(crate) fn wait(outages: &[Outage], window: Nanos, q: f64) -> Nanos {
     let mut lengths: Vec<f64> = outages.iter().map(|it| it.length().as_secs_f64()).collect();
     lengths.sort_by(|a, b| b.total_cmp(a));
-    // Who comes within the last w of an outage waits less than w: the others, Σ (length − w), are to be this much.
+    // A user who arrives in the last w of an outage waits less than w. Find w for which the others, Σ (length − w), take
+    // this long.
     let beyond = (1.0 - q) * window.as_secs_f64();
     let mut sum = 0.0;
     for (number, length) in lengths.iter().enumerate() {

@@ -32,8 +32,8 @@ pub fn logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
 
 /// Deadlocks of a trial; `None` where nothing that was measured would have shown one.
 ///
-/// What clients were told, what was logged and what the server counted (`pg_stat_database.deadlocks`) are parts of the
-/// same events, so the greatest is the nearest: clients are not told of what was retried or what a service hid, a log may
+/// The clients' errors, the logs and the server's counter (`pg_stat_database.deadlocks`) each show a part of the same events,
+/// so the greatest count is the best: clients do not see what was retried or what a service hid, a log may
 /// be out of reach, and the counter is seconds late.
 pub fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> Option<u64> {
     let told = it.total.counts.deadlock;
@@ -138,7 +138,7 @@ mod tests {
         check(counted(), &service, Some(0.9));
         check(counted(), &attached, Some(0.9));
         check(counted().failed(b"40P01", 20), &attached, Some(1000.0 * 20.0 / 10_020.0));
-        // Nobody could have told.
+        // Nothing that was measured would have shown a deadlock.
         check(Run::new(0, 0), &service, None);
         check(Run::new(0, 0), &attached, Some(0.0));
         let retried = |setup: &mut model::plan::Setup| {

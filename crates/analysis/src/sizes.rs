@@ -1,6 +1,6 @@
 //! Changes in the sizes of answers: what a service answers when it does not do its work.
 //!
-//! An error page or a log-in page with status 200 counts as success; its size tells it apart.
+//! An error page or a log-in page with status 200 counts as success; its size distinguishes it.
 
 use model::{AnswerSizes, Second, Sizes};
 
@@ -8,7 +8,7 @@ use model::{AnswerSizes, Second, Sizes};
 const ENOUGH: u64 = 200;
 /// Share of the answers that each of two populations has at least.
 const POPULATION: f64 = 0.05;
-/// The larger population begins at so many times the end of the smaller one at least.
+/// Smallest ratio of the start of the larger population to the end of the smaller one.
 const APART: u64 = 2;
 /// Share of answers that is small where sizes fell.
 const FELL: f64 = 0.8;

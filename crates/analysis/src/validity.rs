@@ -16,7 +16,7 @@ const EXPLAINED: u64 = 2;
 const SATURATED: f64 = 0.9;
 /// Clocks of a machine that was not suspended differ by less.
 const SUSPENDED: Nanos = Nanos::from_millis(10);
-/// The system's clock goes otherwise than the one that nobody sets by less, unless it is set.
+/// The wall clock and the boot-time clock drift apart by less, unless the wall clock is set.
 const CLOCK_SET: Nanos = Nanos::from_millis(100);
 /// A thread that does not look at the clock for longer has frozen, and with it all its clients.
 const STALLED: Nanos = Nanos::from_millis(100);
@@ -86,14 +86,14 @@ pub fn throttled(summary: &mut Summary, share: Option<f64>) {
     }
 }
 
-/// Adds that the generator's clock was set by so many nanoseconds during the measurement.
+/// Adds the doubt that the generator's wall clock was set by `step` nanoseconds during the measurement.
 pub fn clock_set(summary: &mut Summary, step: i64) {
     if step.unsigned_abs() >= CLOCK_SET.0 {
         summary.validity.doubts.push(Doubt::ClockSet { step });
     }
 }
 
-/// Of a trial in which faults are injected, whose outages are told by what they are.
+/// Removes the doubt about outages from a trial with injected faults, which reports them as such.
 pub fn expected_outages(summary: &mut Summary) {
     summary.validity.doubts.retain(|it| !matches!(it, Doubt::Outage { .. }));
 }

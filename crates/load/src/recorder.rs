@@ -13,7 +13,7 @@ pub trait Recorder {
     fn record(&mut self, record: &Record);
     /// Command `command` of a script took this long.
     fn statement(&mut self, _script: ScriptId, _command: u16, _service: Nanos) {}
-    /// Command `command` was answered as expected, by a body of so many bytes as received.
+    /// Command `command` was answered as expected, by a body of `bytes` bytes as received.
     fn answered(&mut self, _script: ScriptId, _command: u16, _bytes: u64) {}
     /// Command `command` failed; `again` when its transaction is tried once more.
     fn statement_failed(&mut self, _script: ScriptId, _command: u16, _again: bool) {}

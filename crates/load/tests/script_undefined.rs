@@ -1,4 +1,4 @@
-//! Variables that a script reads before anything gives them a value: found before the run, and while it goes on.
+//! Variables that a script reads before they have a value: found before the run, or while it runs.
 
 use load::random::Seeds;
 use load::script::{Head, Maker, Mode, Program, Source, parse};

@@ -1,4 +1,4 @@
-//! Does a server that goes on with what clients gave up ever have more sessions than there are clients?
+//! Sessions of statements that were given up: a server never has more of them than there are clients.
 
 use load::ledger::Keyed;
 use load::random::Seeds;

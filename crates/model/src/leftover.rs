@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A run directory that nobody owns any more, and what became of it.
+/// A run directory whose keeper was killed, and whether it was removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leftover {
     pub directory: PathBuf,

@@ -11,8 +11,8 @@ pub struct Judged {
     pub unit: Unit,
     /// What was measured, where it is known.
     pub measured: Option<f64>,
-    /// Whether the figure is at least what was measured, and may be without bound: arrivals were never answered, or in a closed
-    /// model nobody could have been.
+    /// Whether the figure is a lower bound: arrivals were never answered, or an outage of a closed model kept users from
+    /// arriving.
     pub at_least: bool,
     pub bound: f64,
     /// How many samples, arrivals or seconds it was computed from.

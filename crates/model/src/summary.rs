@@ -283,14 +283,14 @@ impl Summary {
 }
 
 impl Distribution {
-    /// What the quantile `q` (0..=1) is longer than, where it is one of the unanswered; 1 is the greatest.
+    /// Lower bound of the quantile `q` (0..=1) where it falls among the unanswered; `q` = 1 is the maximum.
     pub fn longer_than(&self, q: f64) -> Option<Nanos> {
         self.unanswered?.longer_than(q, self.count)
     }
 }
 
 impl Unanswered {
-    /// As [`Distribution::longer_than`], beside so many that were answered.
+    /// As [`Distribution::longer_than`], with `answered` samples that were answered.
     pub fn longer_than(&self, q: f64, answered: u64) -> Option<Nanos> {
         (q == 1.0 || is_unanswered(q, answered, self.count)).then_some(self.longer_than)
     }
@@ -471,8 +471,8 @@ pub enum Doubt {
     Unfair { jain: f64, fewest: u64, most: u64 },
     /// No transaction ended well.
     NothingOk,
-    /// Nothing succeeded for `lasting` altogether, in `count` stretches; the longest was from `from` to `to`, since the
-    /// window's beginning.
+    /// Nothing succeeded for `lasting` in total, in `count` outages. The longest one was from `from` to `to`, counted from the
+    /// beginning of the window.
     Outage {
         count: usize,
         #[serde(rename = "lasting_ns")]
@@ -484,11 +484,12 @@ pub enum Doubt {
     },
     /// So few that the 99th percentile is not known.
     FewSamples { count: u64 },
-    /// So large a share of expected HTTP answers is of the smaller of two separate sizes, as error and log-in pages are.
+    /// Share (0..=1) of expected HTTP answers that have the smaller of two separate sizes, as error and log-in pages do. Sizes in
+    /// bytes.
     SmallAnswers { small: u64, large: u64, share: f64 },
     /// Some clients gave up before the end; the load was less than what was asked for.
     Aborted { clients: u32 },
-    /// The generator's clock was set by so many nanoseconds, back if negative. No duration is taken from it.
+    /// The generator's wall clock was set by `step` nanoseconds, back if negative. No duration is taken from it.
     ClockSet {
         #[serde(rename = "step_ns")]
         step: i64,

@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Unix time minus [`boottime`], in nanoseconds, when it was first asked for.
 static OFFSET: LazyLock<i64> = LazyLock::new(offset);
 
-/// Unix time. The system's clock is read once; from then on a clock carries it that nobody can set and that goes on in
-/// suspend. So the moments of one process are in order, and their differences are durations.
+/// Unix time. The wall clock is read once; the boot-time clock, which cannot be set and runs during suspend, advances it. So
+/// the moments of one process are in order, and their differences are durations.
 pub fn unix_time() -> Nanos {
     Nanos((*OFFSET + boottime()).max(0) as u64)
 }

@@ -93,7 +93,7 @@ impl Shelf {
     /// Writes one file; only its owner may read it, and a link is not followed.
     fn file(&mut self, end: &str, write: impl FnOnce(&mut BufWriter<File>) -> Outcome<()>) -> Outcome<()> {
         let path = self.out.join(format!("{}.{end}", self.stem));
-        // A link is not followed: nobody named this file.
+        // A link is not followed: the user did not name its target.
         let mut to =
             BufWriter::new(private(&path, OFlags::NOFOLLOW).map_err(|error| told("write", &path, &error))?);
         write(&mut to)?;

@@ -145,7 +145,7 @@ fn an_outage_breaks_objectives_and_is_in_the_verdict() {
         check(&format!("{name}, frozen"), model(), &frozen(NEVER), [Broken, Broken], to_the_end);
         check(&format!("{name}, nothing"), model(), &world(), [Kept, Kept], "verdict valid");
     }
-    // Who waited was served in the end; whoever was refused was not.
+    // Users who waited were served in the end; refused ones were not.
     check("closed, frozen for a while", closed(), &frozen(ends), [Broken, Kept], for_a_while);
     check("open, frozen for a while", open(), &frozen(ends), [Broken, Broken], for_a_while);
     check("closed, killed for a while", closed(), &killed(ends), [Broken, Broken], for_a_while);

@@ -94,7 +94,7 @@ fn full_and_closed_outputs_are_no_panic() {
         assert_eq!(closed.status.code(), whole.status.code(), "{args}: {closed:?}");
         assert_eq!(closed.stderr, whole.stderr, "{args}");
     }
-    // Messages that nobody takes are lost, and the exit status is the same.
+    // Messages without a reader are lost, and the exit status is the same.
     for args in
         ["runs show none", "check x.yaml", "schedule x", "compare one two --fail-if p99", "bench -c x"]
     {
@@ -278,7 +278,7 @@ fn a_hostile_run_holds_no_other_up() {
     }
 }
 
-/// What is in a run's file is run only where nobody else can have written it.
+/// Statements of a run file are executed only if no other user can have written it.
 #[test]
 fn a_strangers_run_is_not_run() {
     use std::os::unix::fs::PermissionsExt;

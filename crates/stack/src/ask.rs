@@ -100,7 +100,7 @@ const ANSWER_MAX: usize = 256 << 20;
 /// How long each step of cancelling a statement may take, and how many there are at most.
 const CANCEL_WITHIN: Duration = Duration::from_millis(300);
 const CANCEL_ROUNDS: usize = 16;
-/// What the server remarks beyond so many bytes is not kept.
+/// The most bytes of notices that are kept; further notices are dropped.
 const REMARKS_MAX: usize = 1 << 20;
 
 /// What a round of receiving waits for.

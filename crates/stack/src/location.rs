@@ -97,7 +97,7 @@ pub fn of_server(address: &Address, session: &mut Connection) -> Location {
     Location::Unproven(format!("its address is {address}, and its process {pid} is none of this machine's"))
 }
 
-/// Where a service is that listens at an address, as far as the program tells that listens there.
+/// Where the service at an address is, as far as the program that listens there shows it.
 ///
 /// What is behind a proxy that is not in the table of forwarders, or of a user whose processes we may not inspect, is not
 /// known and counts as this machine's.

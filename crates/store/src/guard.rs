@@ -25,7 +25,7 @@ pub const DISTRIBUTIONS: usize = 2048;
 
 /// Instructions until the schema is checked: enough for some thousand entries.
 const OPENING: i64 = 100_000;
-/// Instructions for reading a file: some, and so many for each of its bytes. Reading all of a run takes about one
+/// Instructions for reading a file: a constant, and some for each of its bytes. Reading all of a run takes about one
 /// instruction per byte, and no command reads a run more than ten times.
 const WORK: i64 = 2_000_000;
 const WORK_PER_BYTE: i64 = 40;
@@ -51,7 +51,7 @@ const LIMITS: [(Limit, i32); 9] = [
 pub struct Work(Arc<AtomicI64>);
 
 impl Work {
-    /// Enough for all questions about a file of so many bytes.
+    /// Enough for all queries of a file of `bytes` bytes.
     pub fn refill(&self, bytes: u64) {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         self.0.store(WORK.saturating_add(bytes.saturating_mul(WORK_PER_BYTE)), Ordering::Relaxed);
@@ -120,7 +120,7 @@ pub fn check(connection: &Connection, path: &Path, tables: Tables) -> Result<usi
         let needed = match tables {
             // Rows are read in the order of indexes; without them they would have to be sorted.
             Tables::Readable => it.kind == "index" && has(it.table),
-            // A file of version 1 has no sizes of answers: whoever goes on with it makes the table.
+            // A file of version 1 has no sizes of answers. Resuming it creates the table.
             Tables::Writable => it.kind != "view" && it.name != "answer",
         };
         if needed && !entries.is_empty() && !has(it.name) {

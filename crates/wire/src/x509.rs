@@ -85,7 +85,7 @@ impl<'a> Certificate<'a> {
     /// Whether it is `host`'s, as libpq decides with `sslmode=verify-full`.
     ///
     /// The alternative names of the host's kind (DNS name or address) count; only when there is none, the common name.
-    /// `*` stands for one whole leftmost label. Alternative names that cannot be read are nobody's.
+    /// `*` stands for one whole leftmost label. Unreadable alternative names match no host.
     /// Source: PostgreSQL 15, `fe-secure-common.c` and `fe-secure-openssl.c`.
     pub fn is_for(&self, host: &str) -> bool {
         let address = match host.parse() {

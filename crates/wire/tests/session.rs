@@ -5,7 +5,7 @@ mod server;
 use server::{columns, feed, message, notice, opened, select_one};
 use wire::pg::{Channel, Login};
 
-/// Sends so many requests of a Sync alone.
+/// Sends `syncs` requests that are a Sync alone.
 fn ask(channel: &mut Channel, syncs: usize) {
     channel.request(|out| out.extend(b"S\0\0\0\x04".repeat(syncs)));
     channel.sent(channel.outgoing().len());
@@ -222,7 +222,7 @@ fn parameters_are_kept_when_asked_for() {
     assert_eq!(opened(Login::new("bench", "")).parameter("TimeZone"), None);
 }
 
-/// Bytes that nobody asked for show that answers and requests do not belong together. Only what a server may say at any time
+/// Bytes that were not asked for show that answers and requests do not belong together. Only what a server may say at any time
 /// is no such.
 #[test]
 fn surplus_bytes_are_an_error() {

@@ -40,7 +40,7 @@ enum Label {
     Each,
 }
 
-/// Series by node and label that are drawn; nobody reads more of them.
+/// The most series, by node and label, that are drawn.
 const SOURCES: usize = 4096;
 /// The most common waits have tracks of their own, the others one together.
 const WAITS: usize = 8;

@@ -37,8 +37,8 @@ pub struct Group {
     pub tps: PerSecond,
     /// Failed, unknown and dropped, and all arrivals.
     pub errors: (u64, u64),
-    /// p50, p90, p99, p99.9 of response time and p99 of service time; absent with fewer than ten samples beyond. At least
-    /// so much where arrivals were not answered, or nobody could have been.
+    /// p50, p90, p99, p99.9 of response time and p99 of service time; absent with fewer than ten samples beyond. They are
+    /// lower bounds where arrivals were not answered, or an outage kept users from arriving.
     pub times: [Option<Nanos>; 5],
     /// In order of time, of equal length.
     pub bins: Vec<Bin>,
@@ -63,7 +63,7 @@ pub struct Bin {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts(pub Vec<(u16, u32)>);
 
-/// Of arrivals without an answer: an hour, which is the longest that a histogram holds.
+/// Bucket of arrivals without an answer: an hour, the longest time that a histogram holds.
 const LONGEST: u16 = 41 * FINE as u16 + 163;
 
 /// Buckets of one octave.

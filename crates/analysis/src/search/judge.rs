@@ -71,8 +71,8 @@ impl From<&Second> for Pace {
 ///   explains), or what is under way grew to the end: not held. Failed transactions are not delivered, unless an objective
 ///   says how many of them there may be.
 /// - The same while arrivals waited for a client in an open model: not held if service times alone break an objective, or
-///   nothing succeeded for a while; otherwise [`Hindered::ClientCap`]. Whether it was for want of clients only other levels can tell, so `next` reads it
-///   again beside them.
+///   nothing succeeded for a while; otherwise [`Hindered::ClientCap`]. Only other levels show whether clients were too few, so
+///   `next` reads it again with them.
 /// - An objective is unknown, for want of samples: on the ramp and at rest, which prove nothing, it is let pass; elsewhere the trial
 ///   has failed for that objective (its text).
 pub fn judge(

@@ -1,9 +1,9 @@
 //! Ends sessions whose statement was given up.
 //!
-//! A server goes on with a statement after its client has left, in a session that it keeps until then. A client that gives a
-//! statement up therefore cancels it, and keeps the session: it opens another one only after the server has closed this one.
-//! So there are never more sessions than clients. What a ledger is kept of is not cancelled, which would change what comes
-//! of it.
+//! A server continues a statement after its client has left, and keeps the session until the statement ends. A client that
+//! gives up a statement therefore cancels it and keeps its place: it opens another session only after the server has closed
+//! this one. So there are never more sessions than clients. Writes with a ledger key are not cancelled, because that would
+//! change their outcome.
 
 use super::client::{Session, State, todo};
 use super::{ConnId, Said, Shard};
@@ -20,13 +20,13 @@ const LAST: Nanos = Nanos::from_secs(5);
 /// Where there are several hosts, a client turns to the others after this long.
 const ELSEWHERE: Nanos = Nanos::from_secs(1);
 
-/// What is left to do with a session that is to end.
+/// State of a session that is being ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ending {
     since: Nanos,
     /// ReadyForQuery messages that are still to come.
     awaited: u16,
-    /// What runs there may be cancelled.
+    /// Its statement may be cancelled.
     cancels: bool,
     /// The server was asked to.
     asked: bool,
@@ -180,7 +180,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Client `i` does no more: nobody waits for the end of its sessions.
+    /// Client `i` is over: stops waiting for the end of its sessions.
     pub(super) fn forget_endings(&mut self, i: u32) {
         self.forget_ending(self.conn_by(i, 0));
         if self.has_two_doors() {

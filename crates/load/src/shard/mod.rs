@@ -85,7 +85,7 @@ pub struct Shard<R> {
     webs: Vec<Web>,
     /// By client, where scripts speak SQL.
     cancels: Vec<Cancel>,
-    /// Sessions that are to end, and whether it was told that one does not.
+    /// Sessions that are being ended, and whether one that does not end was reported.
     endings: u32,
     told_of_ending: bool,
     /// Number of the first client among those of all threads.

@@ -18,7 +18,7 @@ const TABLES: [(&str, &str); 4] = [
 /// Refuses or warns of a server that is not on this machine, unless `--yes-load` names it. `address`: `host:port`.
 ///
 /// On a terminal somebody can type the option, so the server is not loaded without it. Elsewhere a script that was written
-/// for pgbench goes on, with a warning.
+/// for pgbench continues, with a warning.
 pub fn loads(
     location: &Location,
     address: &str,

@@ -92,7 +92,7 @@ fn decoded(bytes: &[u8]) -> Result<String, (usize, u8)> {
 /// Variables that every run sets.
 pub const PREDEFINED: [&str; 4] = ["client_id", "random_seed", "default_seed", "scale"];
 
-/// Warns of a variable without a value, with which pgbench goes on and so does `bench`.
+/// Warns of a variable without a value. `bench` continues, as pgbench does.
 fn warn(it: &Diagnostic, mode: QueryMode, voice: &Voice) {
     let sent = match mode {
         QueryMode::Simple => "a statement sends it as it is written",

@@ -80,7 +80,7 @@ pub const ORDEAL: &str = "ordeal";
 pub const FRESHNESS: &str = "freshness";
 /// Subject of the note that tells which rule ended a trial.
 pub const FIRED: &str = "fired";
-/// Subject of the note that tells when nothing succeeded in a trial.
+/// Subject of the note with the outages of a trial.
 pub const OUTAGES: &str = "outages";
 /// Subject of the notes that tell how much of its table a feed can touch.
 pub const FEED: &str = "feed";

@@ -23,7 +23,7 @@ fn server(says: impl FnOnce(&mut TcpStream) + Send + 'static) -> (Target, JoinHa
     (Target { address, login: Arc::new(Login::new("me", "db")) }, serves)
 }
 
-/// Says it again and again, until nobody listens.
+/// Sends the message until the client closes the connection.
 fn repeat(stream: &mut TcpStream, message: &[u8]) {
     let many = message.repeat(1 + (1 << 20) / message.len());
     while stream.write_all(&many).is_ok() {}

@@ -262,7 +262,7 @@ fn version(of: &Cgroups) -> Version {
 
 /// Removes the groups that a killed keeper noted, and ends what still runs in them; false if some are still there.
 ///
-/// Only groups below `pgdyno-<keeper>` are touched, which nobody but that keeper made and put processes in.
+/// Only groups below `pgdyno-<keeper>` are touched: that keeper made them and put the processes there.
 pub(crate) fn clear_noted(note: &Path, keeper: u32) -> bool {
     let text = read_to_string(note).unwrap_or_default();
     let until = Instant::now() + Duration::from_secs(2);

@@ -1,7 +1,7 @@
 //! The run directory: made, marked as ours, and removed at the end; if the keeper was killed, by the next one.
 //!
 //! A directory that may hold somebody's data is never removed. Only one with a strict name, that carries a mark which
-//! a keeper wrote, whose lock nobody holds and which nothing uses any more is.
+//! a keeper wrote, whose lock is free and which nothing uses any more is.
 
 use super::in_use::in_use;
 use super::launch::User;
@@ -45,7 +45,7 @@ struct Mark {
 impl RunDirectory {
     /// Makes `base/pgdyno-<number>` with `log`, which is ours, and `home`, which is the `owner`'s.
     ///
-    /// Removes what killed keepers left in `base`; what became of that is told too.
+    /// Also removes what killed keepers left in `base`, and reports it.
     pub fn create(base: &Path, owner: Option<&User>) -> io::Result<(RunDirectory, Vec<Leftover>)> {
         let leftovers = sweep(base);
         let path = fresh(base, if owner.is_some() { 0o711 } else { 0o700 })?;
@@ -133,7 +133,7 @@ fn sweep(base: &Path) -> Vec<Leftover> {
         .collect()
 }
 
-/// The mark of a run directory that nobody owns any more, and its lock, which is then ours.
+/// The mark of a run directory whose keeper was killed, and its lock, which we now hold.
 fn abandoned(directory: &Path) -> Option<(Mark, File)> {
     let number = directory.file_name()?.to_str()?.strip_prefix(PREFIX)?;
     let is_number =
