@@ -59,3 +59,18 @@ fn nobody_there_is_a_message_and_status_1() {
         ended.err
     );
 }
+
+/// A server that accepts connections and says nothing holds a run no longer than `connect_timeout`.
+#[test]
+fn a_silent_server_ends_the_log_in_with_its_timeout() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("it is bound");
+    let silent = format!(
+        "postgres: {{ attach: \"host=127.0.0.1 port={} user=me dbname=book connect_timeout=2\" }}",
+        address.port()
+    );
+    let ended = Bench::new("silent", &BARE.replace("postgres: {}", &silent)).run(&[]);
+    ended.expect(1);
+    let expected = format!("postgres could not be reached: {address}: no answer to the log-in within 2 s");
+    assert!(ended.err.contains(&expected), "{}", ended.err);
+}

@@ -13,8 +13,13 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
+use wire::Code;
 use wire::pg::conninfo::{self, File, HostSpec, Settings, Surroundings};
 use wire::pg::{Login, SslMode};
+
+/// How long a server that was there before may take to log us in, unless the address has a `connect_timeout`.
+const LOG_IN: Duration = Duration::from_secs(10);
 
 /// The node, and, for those in front of it, who logs in there and to which database.
 pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<(User, String)>), Problem> {
@@ -65,19 +70,28 @@ pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<
 fn reach(node: &Node, dsn: &str, guarded: Option<&Attached>) -> Result<(Target, String), Problem> {
     let impossible = |why: String| Problem::Impossible { node: node.name.clone(), why };
     let settings = settings(dsn).map_err(impossible)?;
+    let log_in = settings.connect_timeout.map_or(LOG_IN, |it| Duration::from_secs(it.into()));
     let mut tried = Vec::new();
     for host in &settings.hosts {
         for address in addresses(host).map_err(|it| failed(&node.name, "be found", &it))? {
             let mut login = settings.login(host);
             login.keep_parameters = true;
             let target = Target { address, login: Arc::new(login) };
-            let mut connection = match target.open(PATIENCE) {
+            let mut connection = match target.open(log_in) {
                 Ok(it) => it,
+                Err(error) if error.code() == Code::TIMED_OUT => {
+                    let (address, seconds) = (&target.address, log_in.as_secs());
+                    tried.push(format!(
+                        "{address}: no answer to the log-in within {seconds} s (`connect_timeout` in the address changes that)"
+                    ));
+                    continue;
+                }
                 Err(error) => {
                     tried.push(error.to_string());
                     continue;
                 }
             };
+            connection.patience(Some(PATIENCE)).map_err(|it| failed(&node.name, "be asked", &it))?;
             let settled = match (connection.protection().is_some(), settings.ssl) {
                 (true, SslMode::Prefer | SslMode::Allow) => SslMode::Require,
                 (true, it) => it,
