@@ -26,7 +26,7 @@ fn pool_modes() {
     let bench = Bench::new("unused", "");
     let sets = [
         "dataset.rows=1000",
-        "load.duration=1s",
+        "load.duration=3s",
         "load.warmup=0s",
         "repeat=1",
         "way=[tcp, session, transaction]",
