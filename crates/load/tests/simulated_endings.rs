@@ -133,24 +133,61 @@ fn asked(work: Workload) -> Shard<Vec<Record>> {
     let mut shard = Shard::new(Arc::new(work), 0, Vec::new());
     let now = Nanos::ZERO;
     perform(&mut shard);
-    shard.receive(now, ConnId(0), b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
+    shard.receive(now, ConnId(0), b"R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x07\0\0\0\x09Z\0\0\0\x05I");
     shard.begin(now);
     perform(&mut shard);
     shard
 }
 
 fn perform(shard: &mut Shard<Vec<Record>>) {
-    shard.advance(Nanos::ZERO);
+    let _ = perform_at(Nanos::ZERO, shard);
+}
+
+/// The bytes that were sent by each connection, and whether the shard is done.
+fn perform_at(now: Nanos, shard: &mut Shard<Vec<Record>>) -> (Vec<(ConnId, Vec<u8>)>, bool) {
+    let mut sent = Vec::new();
+    shard.advance(now);
     loop {
         match shard.poll() {
-            Action::Connect(conn) => shard.connected(Nanos::ZERO, conn),
+            Action::Connect(conn) => shard.connected(now, conn),
             Action::Transmit(conn, bytes) => {
                 let n = bytes.len();
+                sent.push((conn, bytes.to_vec()));
                 shard.sent(conn, n);
             }
-            Action::Wait(_) | Action::Done => return,
+            Action::Wait(_) => return (sent, false),
+            Action::Done => return (sent, true),
             _ => {}
         }
+    }
+}
+
+/// A user who does not want to wait leaves nothing behind on a server that answers, and waits only briefly for another.
+#[test]
+fn an_abandoned_run_cancels_what_runs() {
+    const CANCEL: &[u8] = b"\0\0\0\x10\x04\xd2\x16\x2e\0\0\0\x07\0\0\0\x09";
+    let one = || workload(Plan { clients: 1, timeout: None, ..plan(SELECT, Mode::Simple) });
+    let at = Nanos::from_millis;
+    for drains in [false, true] {
+        let mut shard = asked(one());
+        if drains {
+            shard.stop(at(5));
+            assert_eq!(perform_at(at(10), &mut shard), (Vec::new(), false), "the drain is not over");
+        }
+        shard.abandon(at(10));
+        assert_eq!(perform_at(at(10), &mut shard), (vec![(ConnId(1), CANCEL.to_vec())], false));
+        assert_eq!(shard.recorder[0].outcome, Outcome::Unknown(Code::TIMED_OUT));
+        // The first request may have come before its statement.
+        shard.closed(at(11), ConnId(1));
+        assert_eq!(perform_at(at(1200), &mut shard), (vec![(ConnId(1), CANCEL.to_vec())], false));
+        shard.closed(at(1300), ConnId(1));
+        if drains {
+            assert!(perform_at(at(1700), &mut shard).1, "a server that does not answer is not waited for");
+        } else {
+            shard.closed(at(1300), ConnId(0));
+            assert!(perform_at(at(1300), &mut shard).1);
+        }
+        assert_eq!(shard.recorder.len(), 1);
     }
 }
 

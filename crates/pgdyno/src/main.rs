@@ -26,6 +26,7 @@ mod runs;
 mod schedule;
 mod schema;
 mod serve;
+mod signals;
 mod stand;
 mod voice;
 

@@ -29,7 +29,7 @@ pub struct Ready {
     pub spin: Nanos,
     /// Every record is told to the watcher.
     pub log: bool,
-    /// Set to end the run without waiting for what is under way.
+    /// Set to end the run without waiting for what is under way, which is cancelled.
     pub abandon: Arc<AtomicBool>,
 }
 

@@ -7,6 +7,7 @@ mod real_server {
     mod faults;
     mod modes;
     mod random;
+    mod signals;
     pub mod stand;
     mod surroundings;
     mod tls;

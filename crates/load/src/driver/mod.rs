@@ -89,7 +89,7 @@ pub struct Ground<'a> {
     pub gate: &'a Gate,
     /// Set to end the window at once.
     pub stop: &'a AtomicBool,
-    /// Set to wait for nothing any more: what is under way is Unknown.
+    /// Set to cancel what is under way, which is then Unknown.
     pub abandon: &'a AtomicBool,
     /// This long before a moment that is due, waiting becomes spinning. Zero: sleep until the moment itself.
     pub spin: Nanos,

@@ -17,6 +17,8 @@ const CANCEL_WITHIN: Nanos = Nanos::from_secs(2);
 const CANCEL_EVERY: Nanos = Nanos::from_secs(1);
 /// How long the last sessions of a run may take to end.
 const LAST: Nanos = Nanos::from_secs(5);
+/// The same where the user waits for the end: long enough for two requests to cancel.
+const LAST_ABANDONED: Nanos = Nanos::from_millis(1500);
 /// Where there are several hosts, a client turns to the others after this long.
 const ELSEWHERE: Nanos = Nanos::from_secs(1);
 
@@ -71,7 +73,8 @@ impl<R: Recorder> Shard<R> {
         let conn = self.conn(i);
         let client = &self.clients[i as usize];
         let logging_in = client.state == State::LoggingIn;
-        if client.state == State::Connecting || !(logging_in || client.tx.is_some()) {
+        if !client.session.linked || client.state == State::Connecting || !(logging_in || client.tx.is_some())
+        {
             return false;
         }
         if logging_in && self.hosts(conn) > 1 {
@@ -197,7 +200,7 @@ impl<R: Recorder> Shard<R> {
             let waits = self.clients[i as usize].state == State::Ending;
             if self.hosts(conn) > 1 && now - ending.since > ELSEWHERE {
                 self.session_ended(now, conn);
-            } else if waits && self.is_last(i) && now - ending.since.max(self.wound_up_at) > LAST {
+            } else if waits && self.is_last(i) && now > self.waits_until(ending.since) {
                 let aborts = self.clients[i as usize].aborts;
                 self.leave(i, if aborts { State::Aborted } else { State::Finished });
             } else {
@@ -210,6 +213,12 @@ impl<R: Recorder> Shard<R> {
                 }
             }
         }
+    }
+
+    /// Until when the end of a last session, asked for at `since`, is waited for.
+    fn waits_until(&self, since: Nanos) -> Nanos {
+        let until = since.max(self.wound_up_at) + LAST;
+        if self.abandoned { until.min(self.gives_up + LAST_ABANDONED) } else { until }
     }
 
     /// Client `i` begins no further transaction.

@@ -137,7 +137,7 @@ pub struct Shard<R> {
     wound_up_at: Nanos,
     /// The drain is over.
     gave_up: bool,
-    /// Nothing is waited for any more.
+    /// What is under way was cancelled before the drain was over.
     abandoned: bool,
     closed: bool,
     /// Clients that are neither finished nor aborted.
@@ -278,7 +278,7 @@ impl<R: Recorder> Shard<R> {
         self.gives_up = self.ends + self.work.plan.drain;
     }
 
-    /// The window ends `now`, and nothing is waited for.
+    /// The window ends `now`, and what is under way is cancelled.
     pub fn abandon(&mut self, now: Nanos) {
         if !self.abandoned {
             self.stop(now);

@@ -15,6 +15,7 @@ mod watch;
 
 use crate::clock;
 use crate::measure::{self, Unmeasured};
+use crate::signals::Signals;
 use crate::terminal;
 use crate::voice::{Trouble, Voice};
 use connect::Place;
@@ -25,14 +26,10 @@ use model::summary::Server;
 use options::{Command, Initialise, Options, Seed, Source};
 use prepare::Tables;
 use ready::Prepared;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use stack::location;
-use std::io::Read;
-use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::atomic::Ordering;
 use watch::Show;
 
 /// Wrong options or scripts, or a run that could not start: pgbench's status.
@@ -179,7 +176,9 @@ fn run_prepared(
     let epoch = clock::unix_time();
     let logs = logfile::create_all(options, epoch, samples)?;
     let mut show = Show::new(options, voice, named.to_owned(), Arc::clone(&ready.work), epoch, logs);
-    let interrupted = on_interrupt(&ready.abandon)?;
+    let signals = Signals { abandoned: Arc::clone(&ready.abandon), ..Signals::default() };
+    let Signals { interrupted, .. } =
+        signals.listen().map_err(|it| Trouble::new(format!("could not await Ctrl-C: {it}")))?;
     let watch = clock::Watch::start();
     let measured =
         measure::run(&ready, Clock::start(), &mut show, &interrupted).map_err(|why| match why {
@@ -200,28 +199,6 @@ pub fn text(options: &Options, summary: &Summary) -> String {
     let failures_detailed = options.failures_detailed;
     let style = report::bench::Style { failures_detailed, progress: options.progress.is_some() };
     report::bench::text(summary, style, options.lang)
-}
-
-/// Set by the first Ctrl-C: the run ends, and what is under way may end too. The second one sets `abandon`: the run ends at
-/// once. Either way what was measured is reported. The third one ends the program.
-fn on_interrupt(abandon: &Arc<AtomicBool>) -> Result<Arc<AtomicBool>, Trouble> {
-    let failed = |error: std::io::Error| Trouble::new(format!("could not await Ctrl-C: {error}"));
-    let flag = Arc::new(AtomicBool::new(false));
-    let (mut ears, ours) = UnixStream::pair().map_err(failed)?;
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(abandon))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .and_then(|_| signal_hook::low_level::pipe::register(signal, ours.try_clone()?))
-            .map_err(failed)?;
-    }
-    let abandon = Arc::clone(abandon);
-    let listens = move || {
-        if ears.read_exact(&mut [0; 2]).is_ok() {
-            abandon.store(true, Ordering::Relaxed);
-        }
-    };
-    thread::Builder::new().name("signals".to_owned()).spawn(listens).map_err(failed)?;
-    Ok(flag)
 }
 
 /// 0 for a clean run; failures that may be tried again are no error, as in pgbench.

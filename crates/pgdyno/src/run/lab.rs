@@ -44,6 +44,7 @@ pub struct Lab {
     starved: Vec<(String, u64)>,
     feeds: Feeds,
     stop: Arc<AtomicBool>,
+    abandoned: Arc<AtomicBool>,
 }
 
 /// A dataset, and the server that it is in.
@@ -83,13 +84,18 @@ pub enum Hindrance {
 }
 
 impl Lab {
-    /// `stop`: looked at while something takes long.
-    pub fn start(stop: Arc<AtomicBool>) -> Result<Lab, Trouble> {
+    /// `stop`: looked at while something takes long; `abandoned` ends the load without waiting for what is under way.
+    pub fn start(stop: Arc<AtomicBool>, abandoned: Arc<AtomicBool>) -> Result<Lab, Trouble> {
         let supervisor = Supervisor::start(&KeeperProgram::ourselves());
         let supervisor = supervisor.map_err(|it| Trouble::new(it.to_string()))?;
         let (chain, filled, built, starved) = (None, None, Vec::new(), Vec::new());
         let (programs, feeds) = (Programs::here(), Feeds::default());
-        Ok(Lab { supervisor, programs, chain, filled, built, starved, feeds, stop })
+        Ok(Lab { supervisor, programs, chain, filled, built, starved, feeds, stop, abandoned })
+    }
+
+    /// Set to end the load without waiting for what is under way.
+    pub fn abandoned(&self) -> &Arc<AtomicBool> {
+        &self.abandoned
     }
 
     /// The chain of the last trial that was set up.

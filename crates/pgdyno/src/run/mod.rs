@@ -19,6 +19,7 @@ pub mod workload;
 use crate::check;
 use crate::prometheus::{Asked as Scraped, Endpoint};
 use crate::serve::Server;
+use crate::signals::Signals;
 use crate::stand::ways;
 use crate::terminal;
 use crate::voice::language::Spoken;
@@ -34,7 +35,6 @@ use model::reach::Reach;
 use model::search::{Seen, Stage, Step};
 use past::Past;
 use show::Show;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use stack::restore::Bloat;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -113,7 +113,9 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
     };
     let Asked { plan, before, .. } = &asked;
     let lang = args.spoken.lang()?;
-    let interrupted = on_interrupt()?;
+    let signals = Signals::default().listen();
+    let Signals { interrupted, abandoned } =
+        signals.map_err(|it| Trouble::new(format!("could not await Ctrl-C: {it}")))?;
     let live = args.live.then(|| Server::live(&args.out, args.port)).transpose()?;
     let endpoint = args.scraped.endpoint(&plan.experiment)?;
     let show = Show::new(plan, lang);
@@ -127,7 +129,7 @@ fn run(args: &Args) -> Result<ExitCode, Trouble> {
         errln!("{} shows it", live.page(writer.path()));
     }
     on_request(writer.path(), Arc::clone(&interrupted))?;
-    let lab = Lab::start(Arc::clone(&interrupted))?;
+    let lab = Lab::start(Arc::clone(&interrupted), abandoned)?;
     let mut bench = Bench {
         lab,
         writer,
@@ -460,18 +462,6 @@ fn trouble(it: &store::Trouble) -> String {
         store::Trouble::Refused(why) => format!("the run's file could not be written: {why}"),
         store::Trouble::Behind => "the disk with the run's file is too slow to keep up".to_owned(),
     }
-}
-
-/// Set by the first Ctrl-C: the trial ends, what was measured is kept. The second one ends the program, and with it all
-/// that it started.
-fn on_interrupt() -> Result<Arc<AtomicBool>, Trouble> {
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .map_err(|error| Trouble::new(format!("could not await Ctrl-C: {error}")))?;
-    }
-    Ok(flag)
 }
 
 /// How often it is looked for.

@@ -80,6 +80,7 @@ fn listen(
         web: web.as_ref(),
         feeds: &feeds,
         variables: &variables,
+        abandoned: lab.abandoned(),
     };
     let Loaded { ready, .. } =
         workload::prepare(&brief(setup), &asked, seed.wrapping_add(APART)).map_err(|it| it.what)?;

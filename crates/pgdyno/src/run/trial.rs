@@ -86,6 +86,7 @@ pub fn run(
         web: web.as_ref(),
         feeds: &feeds,
         variables: &variables,
+        abandoned: lab.abandoned(),
     };
     let hindering = |it: Trouble| Hindrance::Failed(it.what);
     if setup.load.warmup.0 > 0 {

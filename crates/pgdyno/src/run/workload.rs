@@ -15,6 +15,7 @@ use model::summary;
 use model::{Nanos, PerSecond, Schedule, ScriptId, Stream, Users};
 use stack::ask::{self, Target};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use wire::http::{Host, Url};
 use wire::pg::{Login, Transport};
 use wire::tls::{Identity, Web as Tls};
@@ -52,6 +53,8 @@ pub struct Asked<'a> {
     pub feeds: &'a [Rows],
     /// What scripts may use without setting it, such as `:rows`.
     pub variables: &'a [(&'a str, i64)],
+    /// Set to end the load without waiting for what is under way.
+    pub abandoned: &'a Arc<AtomicBool>,
 }
 
 /// Where requests go.
@@ -121,7 +124,7 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
         driver,
         spin: SPIN,
         log: false,
-        abandon: Arc::default(),
+        abandon: Arc::clone(asked.abandoned),
     };
     Ok(Loaded { ready, plan: described })
 }

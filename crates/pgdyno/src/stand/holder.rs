@@ -139,7 +139,7 @@ fn hold(order: &Order, place: &Place, caller: &UnixStream) -> Result<(), (String
     let heard = Arc::clone(&shared);
     std::thread::spawn(move || ears.listen(&heard, &tell));
 
-    let mut lab = Lab::start(Arc::clone(&shared.stop)).map_err(|it| (it.what, it.hint))?;
+    let mut lab = Lab::start(Arc::clone(&shared.stop), Arc::default()).map_err(|it| (it.what, it.hint))?;
     let mut last = Instant::now();
     lab.set_up(&order.setup, &mut |it| {
         let Some(told) = news::told(&it) else { return };

@@ -2,10 +2,14 @@
 
 use super::stand::{BARE, Bench, PGDYNO, Running, by_signal, counts, groups, is_root, trials, until};
 use rustix::process::{Pid, Signal, kill_process};
+use stack::component::postgres::{Postgres, Settings};
+use stack::find::Search;
+use stack::supervisor::{KeeperProgram, Supervisor};
 use std::fs::{self, OpenOptions};
 use std::io::pipe;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 use store::{Run, State, Status};
 
 const LONG: &str = "
@@ -72,19 +76,38 @@ fn ctrl_c_ends_what_is_being_loaded() {
     bench.clears();
 }
 
-/// The server answers nobody, so the end of what is under way is waited for; not after the second one.
+/// The server answers nobody, so the end of what is under way is waited for; after the second signal it is cancelled.
 #[test]
-fn a_second_ctrl_c_ends_at_once() {
-    let bench = Bench::new("twice", &LONG.replace("SELECT 1", "SELECT pg_sleep(600)"));
-    let mut running = bench.begin(&[]);
+fn a_second_ctrl_c_cancels_what_runs() {
+    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let mut connection =
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+    let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
+    let yaml = format!(
+        "stack: {{ postgres: {{ attach: \"{address}\" }} }}
+operations: {{ slow: {{ sql: SELECT pg_sleep(600) }} }}
+load: {{ model: closed, clients: 2, duration: 10m }}
+"
+    );
+    let bench = Bench::new("twice", &yaml);
+    let mut sleeping = || -> usize {
+        let count = "select count(*) from pg_stat_activity where query like 'SELECT pg_sleep(600)%' and state = 'active'";
+        connection.value(count).expect("it answers").and_then(|it| it.parse().ok()).expect("a number")
+    };
+    let mut running = bench.begin_as(bench.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
     running.measures(1);
     running.signal(Signal::INT);
-    kill_process(running.pid(), Signal::INT).expect("it runs");
-    let ended = running.end();
-    assert!(by_signal(&ended, Signal::INT), "{:?}", ended.status);
-    assert_eq!(ended.out, "");
-    bench.clears();
-    assert_eq!(bench.stored().state().expect("it opens"), State::Lost);
+    running.signal(Signal::INT);
+    running.end().expect(2);
+    assert_eq!(bench.stored().state().expect("it is whole").status(), Some(Status::Interrupted));
+    until("nothing of it runs", || match sleeping() {
+        0 => Ok(()),
+        some => Err(some.to_string()),
+    });
 }
 
 #[test]

@@ -77,6 +77,7 @@ fn run(setup: &Setup, seed: u64) -> Result<Vec<Record>, Trouble> {
         web: setup.operations.iter().any(|it| asks(&it.work)).then_some(&web),
         feeds: &feeds,
         variables: if setup.dataset.is_some() { &[("rows", 1000)] } else { &[] },
+        abandoned: &Arc::default(),
     };
     let Loaded { ready, .. } = prepare(setup, &asked, seed)?;
     let shard = |k| Shard::new(Arc::clone(&ready.work), k, Vec::<Record>::new());

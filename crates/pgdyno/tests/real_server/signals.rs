@@ -1,0 +1,126 @@
+//! However often a run is interrupted, it prints what was measured and leaves no statement on the server.
+
+use super::stand::{SHARED, Script, Stand, words};
+use rustix::process::{Pid, Signal, kill_process};
+use stack::ask::Connection;
+use stack::component::postgres::Settings;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Output};
+
+const SLEEP: &str = "SELECT pg_sleep(600);\n";
+
+fn sleeping(connection: &mut Connection) -> usize {
+    let count =
+        "select count(*) from pg_stat_activity where query like 'SELECT pg_sleep(600)%' and state = 'active'";
+    connection.value(count).expect("it answers").and_then(|it| it.parse().ok()).expect("a number")
+}
+
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = std::time::Instant::now();
+    while !holds() {
+        assert!(begun.elapsed().as_secs() < 120, "{what}: not within two minutes");
+        std::thread::yield_now();
+    }
+}
+
+fn pid(number: u32) -> Pid {
+    Pid::from_raw(i32::try_from(number).expect("process numbers fit")).expect("not 0")
+}
+
+/// Sends it, and waits until it was taken note of, since two of a kind may become one.
+fn signal(run: &Child, signal: Signal) {
+    kill_process(pid(run.id()), signal).expect("it runs");
+    until("the signal is taken", || {
+        let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap_or_default();
+        let pending = status.lines().find_map(|it| it.strip_prefix("ShdPnd:"));
+        pending.is_none_or(|it| it.trim().bytes().all(|it| it == b'0'))
+    });
+}
+
+#[track_caller]
+fn reported(name: &str, output: &Output) {
+    let said = words(output);
+    assert_eq!(output.status.code(), Some(2), "{name}: {said}");
+    assert!(said.contains("number of transactions actually processed: "), "{name}: {said}");
+    assert!(said.contains("Run was aborted"), "{name}: {said}");
+}
+
+/// The server and all its sessions.
+fn processes(stand: &Stand) -> Vec<Pid> {
+    let master = stand.supervisor.pid(stand.postgres.node).expect("it runs");
+    let children =
+        fs::read_to_string(format!("/proc/{master}/task/{master}/children")).expect("Linux has it");
+    let children = children.split_whitespace().map(|it| it.parse().expect("a number"));
+    children.chain([master]).map(pid).collect()
+}
+
+#[test]
+fn the_second_signal_cancels_what_runs() {
+    let mut connection = SHARED.connect();
+    let script = Script::new("sleep", SLEEP);
+    for driver in ["epoll", "io_uring"] {
+        let arguments = ["-n", "-f", script.path(), "-c", "4", "-j", "2", "-T", "600", "--driver", driver];
+        let run = SHARED.begin(&arguments);
+        until("its statements run", || sleeping(&mut connection) == 4);
+        signal(&run, Signal::INT);
+        signal(&run, Signal::INT);
+        reported(driver, &run.wait_with_output().expect("it ends"));
+        until("nothing of it runs", || sleeping(&mut connection) == 0);
+    }
+}
+
+#[test]
+fn every_signal_ends_a_run_with_its_report() {
+    let script = Script::new("short", "SELECT 1;\n");
+    let mut connection = SHARED.connect();
+    for it in [Signal::TERM, Signal::HUP, Signal::QUIT] {
+        let name = format!("{it:?}").replace(|it: char| !it.is_ascii_alphanumeric(), "");
+        let run = SHARED
+            .command(&["-n", "-f", script.path(), "-c", "2", "-T", "600"])
+            .env("PGAPPNAME", &name)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("pgdyno can be run");
+        let seen = format!(
+            "select 1 from pg_stat_activity where query like 'SELECT 1;%' and application_name like '%{name}%'"
+        );
+        until("it measures", || connection.value(&seen).expect("it answers").is_some());
+        signal(&run, it);
+        reported(&name, &run.wait_with_output().expect("it ends"));
+    }
+}
+
+/// A server that has stopped in its tracks is given up, and cancels what it was asked to once it goes on.
+#[test]
+fn a_frozen_server_is_given_up() {
+    let stand = Stand::start(&Settings::default());
+    let mut connection = stand.connect();
+    let script = Script::new("frozen", SLEEP);
+    let begin = |seconds| stand.begin(&["-n", "-f", script.path(), "-c", "2", "-T", seconds]);
+    let (once, twice, mut thrice, runs_out) = (begin("600"), begin("600"), begin("600"), begin("5"));
+    until("their statements run", || sleeping(&mut connection) == 8);
+    let frozen = processes(&stand);
+    frozen.iter().for_each(|it| kill_process(*it, Signal::STOP).expect("it runs"));
+    signal(&once, Signal::INT);
+    signal(&twice, Signal::INT);
+    signal(&twice, Signal::INT);
+    until("a third signal ends it", || {
+        let ended = thrice.try_wait().expect("it is our child");
+        if ended.is_none() {
+            kill_process(pid(thrice.id()), Signal::INT).expect("it is our child");
+        }
+        ended.is_some_and(|it| it.signal() == Some(Signal::INT.as_raw()))
+    });
+    let ended = [("twice", twice), ("once", once), ("by its duration", runs_out)]
+        .map(|(name, it)| (name, it.wait_with_output().expect("it ends")));
+    frozen.iter().for_each(|it| kill_process(*it, Signal::CONT).expect("it is there"));
+    reported(ended[0].0, &ended[0].1);
+    reported(ended[1].0, &ended[1].1);
+    let said = words(&ended[2].1);
+    assert_eq!(ended[2].1.status.code(), Some(2), "{said}");
+    assert!(said.contains("number of transactions actually processed: 0"), "{said}");
+    // Whoever ends at once cancels nothing.
+    until("nothing of the others runs", || sleeping(&mut connection) <= 2);
+}
