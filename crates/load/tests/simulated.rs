@@ -3,7 +3,7 @@
 use load::random::{Prng, Seeds};
 use load::script::{Mode, Source, parse};
 use load::sim::{Service, World, drive};
-use load::{Plan, Seeding, Shard, Workload};
+use load::{Action, Plan, Seeding, Shard, Workload};
 use model::{Code, Curve, Latency, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
@@ -286,4 +286,31 @@ fn what_takes_too_long_is_given_up_and_unknown() {
     assert_eq!(count(&all, is_ok) + given_up, 1000);
     let longest = all.iter().map(Record::service).max().expect("many");
     assert!(longest <= timeout + Nanos::from_millis(30), "{longest:?}");
+}
+
+/// A generator that is far behind its schedule still hears when it is to end, and records every arrival.
+#[test]
+fn a_schedule_that_is_far_behind_can_be_ended() {
+    let rate = 1e7;
+    let plan = Plan { backlog_max: 10, ..plan("\\sleep 1 s\n", 1, 1, even(rate, 1)) };
+    let work = Arc::new(Workload::of(plan, None, Vec::new()));
+    let mut shard = Shard::new(work, 0, Vec::<Record>::new());
+    shard.begin(Nanos::ZERO);
+    let late = Nanos::from_millis(20);
+    for round in 1..=10 {
+        shard.advance(late);
+        match shard.poll() {
+            Action::Wait(until) => assert!(until <= late, "there is more to do at once"),
+            other => panic!("{other:?}"),
+        }
+        assert!(shard.recorder.len() <= 2000 * round, "{} records in {round} rounds", shard.recorder.len());
+    }
+    shard.abandon(late);
+    let mut rounds = 0;
+    while !matches!(shard.poll(), Action::Done) {
+        rounds += 1;
+        assert!(rounds < 10, "it ends at once");
+        shard.advance(late);
+    }
+    assert_eq!(shard.recorder.len(), (rate * late.as_secs_f64()) as usize);
 }

@@ -133,7 +133,7 @@ impl Maker<'_> {
 
     fn above_zero(&mut self, path: &str, given: Option<f64>) {
         if let Some(it) = given.filter(|it| !(1e-3..=1e7).contains(it)) {
-            self.tell(path, format!("{it}"), "write more than 0, as in 500");
+            self.tell(path, format!("{it}"), "write more than 0 and at most 10000000, as in 500");
         }
     }
 

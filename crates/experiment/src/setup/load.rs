@@ -40,7 +40,11 @@ impl Maker<'_> {
         }
         for (key, given) in [("max_rate", it.max_rate), ("coefficient", it.coefficient)] {
             if let Some(it) = given.filter(|it| !(1e-6..=1e7).contains(it)) {
-                self.tell(&format!("load.{key}"), format!("a {key} of {it}"), "write more than 0, as in 500");
+                self.tell(
+                    &format!("load.{key}"),
+                    format!("a {key} of {it}"),
+                    "write more than 0 and at most 10000000, as in 500",
+                );
             }
         }
         let threads = it.threads.unwrap_or(1);

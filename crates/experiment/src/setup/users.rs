@@ -91,7 +91,7 @@ impl Maker<'_> {
                 self.tell(
                     &path("spawn_rate"),
                     format!("{rate} users per second"),
-                    "write more than 0, as in 50",
+                    "write more than 0 and at most 1000000, as in 50",
                 );
             } else if seconds > it.lasting.0.as_secs_f64() && it.lasting.0 > Nanos::ZERO {
                 let found =

@@ -65,6 +65,9 @@ pub enum Action<'a> {
     Done,
 }
 
+/// Arrivals taken in one round, so that a generator that is far behind its schedule still hears signals.
+const ARRIVALS_MAX: u32 = 1024;
+
 /// A transaction that is to begin.
 #[derive(Clone, Copy, Debug)]
 struct Due {
@@ -358,13 +361,13 @@ impl<R: Recorder> Shard<R> {
         due.filter(|it| it.at < self.ends)
     }
 
-    /// Gives arrivals that are due to idle clients: one at each call, so that the next is sent by a fresh clock; all that
-    /// find no idle client go to the backlog.
+    /// Gives arrivals that are due to idle clients: one at each call, so that the next is sent by a fresh clock; those that
+    /// find no idle client go to the backlog, at most [`ARRIVALS_MAX`] of them at each call.
     #[inline]
     fn arrive(&mut self, now: Nanos) {
-        while let Some(due) = self.next_arrival().filter(|it| it.at <= now) {
-            self.arrivals.as_mut().expect("there is a next").pop();
-            self.arrivals_left -= 1;
+        for _ in 0..ARRIVALS_MAX {
+            let Some(due) = self.next_arrival().filter(|it| it.at <= now) else { return };
+            self.take_arrival();
             if self.is_too_late(now, due.at) {
                 self.drop_arrival(now, due);
             } else if let Some(i) = self.take_idle() {
@@ -378,6 +381,11 @@ impl<R: Recorder> Shard<R> {
                 self.drop_arrival(now, due);
             }
         }
+    }
+
+    fn take_arrival(&mut self) {
+        self.arrivals.as_mut().expect("there is a next").pop();
+        self.arrivals_left -= 1;
     }
 
     /// An arrival that would begin later than the latency limit allows is not sent at all, as in pgbench.
@@ -483,14 +491,18 @@ impl<R: Recorder> Shard<R> {
             while let Some(due) = self.backlog.pop_front() {
                 self.drop_arrival(now, due);
             }
+            // What the schedule still had when the generator was behind.
+            while let Some(due) = self.next_arrival() {
+                self.take_arrival();
+                self.drop_arrival(now, due);
+            }
             for i in 0..self.clients.len() as u32 {
                 let client = &self.clients[i as usize];
                 if client.is_over() {
                     continue;
                 }
-                let ends = !self.abandoned
-                    && (client.state == State::Ending
-                        || (!self.is_in_ledger(i) && self.end_session(now, i, false)));
+                let ends = client.state == State::Ending
+                    || (!self.is_in_ledger(i) && self.end_session(now, i, false));
                 self.end_transaction(now, i, Outcome::Unknown(Code::TIMED_OUT));
                 if ends {
                     self.hang_up_webs(i, true);

@@ -186,3 +186,6 @@ pub fn seed(wanted: Seed, now: Nanos) -> Result<u64, Trouble> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,7 +75,7 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
     let (sql, replicas) = doors(setup, asked);
     let web = asked.web.filter(|_| speaks(|it| !matches!(it, Work::Script { .. })));
     let each = [!sql.hosts.is_empty(), !replicas.hosts.is_empty(), web.is_some()].map(u32::from);
-    measure::allow_files(clients * each.iter().sum::<u32>(), threads)?;
+    measure::allow_files(clients.saturating_mul(each.iter().sum()), threads)?;
     let plan = Plan {
         seeds: seeding(&program, asked.variables, clients, threads, seed),
         program,

@@ -1,7 +1,7 @@
 //! Which options are there? One table for reading them and for `--help`.
 
 use super::getopt::Spelling;
-use super::value::{self, INT_MAX, int};
+use super::value::{self, INT_MAX, MAX_BACKLOG, int};
 use super::{Command, Driver, Mistake, Seed, Source, Target, WeightedScript};
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
@@ -341,7 +341,7 @@ pub static TABLE: &[Opt] = &[
         read!(clients = |it| int(it, "--max-in-flight", 1..=INT_MAX))),
     opt(NONE, "max-backlog", "NUM", Phase::Run,
         &[(Section::Ours, "open model: arrivals that may wait for a client; more are\ndropped, and counted (default: 1000000)")],
-        read!(max_backlog = |it| int(it, "--max-backlog", 0..=INT_MAX))),
+        read!(max_backlog = |it| int(it, "--max-backlog", 0..=MAX_BACKLOG))),
     opt(NONE, "think", "TIME", Phase::Run,
         &[(Section::Ours, "closed model: pause of a client between transactions, 50ms")],
         read!(think = |it| value::duration(it, "think"))),

@@ -5,6 +5,7 @@
 
 use super::{Mistake, Seed};
 use crate::voice::language;
+use load::schedule::{MAX_LASTING, MAX_RATE};
 use load::script::builtin::{self, Builtin};
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond};
@@ -14,6 +15,9 @@ use wire::http::{Method, Url};
 
 /// The greatest `int`, pgbench's upper bound.
 pub const INT_MAX: u32 = i32::MAX as u32;
+
+/// Room for waiting arrivals is taken before the run: this many take a quarter of a GB.
+pub const MAX_BACKLOG: u32 = 10_000_000;
 
 /// A whole number in `range`; `option` as messages name it.
 pub fn int(text: &str, option: &str, range: RangeInclusive<u32>) -> Result<u32, Mistake> {
@@ -41,17 +45,22 @@ fn positive(text: &str) -> Option<f64> {
 }
 
 pub fn rate(text: &str) -> Result<PerSecond, Mistake> {
-    let instead = "write transactions per second, a number above 0, as in --rate=1000";
-    positive(text)
-        .map(PerSecond)
-        .ok_or_else(|| Mistake::new(format!("invalid rate limit: \"{text}\""), instead))
+    let wrong = |instead: String| Mistake::new(format!("invalid rate limit: \"{text}\""), instead);
+    let number = positive(text).ok_or_else(|| {
+        wrong("write transactions per second, a number above 0, as in --rate=1000".to_owned())
+    })?;
+    if number > MAX_RATE.0 {
+        return Err(wrong(format!("write at most {}: more is beyond one machine", MAX_RATE.0)));
+    }
+    Ok(PerSecond(number))
 }
 
 pub fn latency_limit(text: &str) -> Result<Nanos, Mistake> {
-    let instead = "write milliseconds, a number above 0, as in --latency-limit=50";
+    let instead = "write milliseconds, a number above 0 and at most 100 days, as in --latency-limit=50";
     // As pgbench: whole microseconds, at least one.
     let micros = positive(text).map(|ms| (ms * 1000.0) as u64).filter(|it| *it > 0);
     micros
+        .filter(|it| *it <= MAX_LASTING.0 / 1000)
         .map(Nanos::from_micros)
         .ok_or_else(|| Mistake::new(format!("invalid latency limit: \"{text}\""), instead))
 }
@@ -83,8 +92,10 @@ pub fn duration(text: &str, option: &str) -> Result<Nanos, Mistake> {
         _ => None,
     };
     let number = number.trim().parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0);
-    number.zip(nanos_per_unit).map(|(number, unit)| Nanos((number * unit).round() as u64)).ok_or_else(|| {
-        let instead = format!("write a number and its unit us, ms or s, as in --{option}=50ms");
+    let nanos = number.zip(nanos_per_unit).map(|(number, unit)| Nanos((number * unit).round() as u64));
+    nanos.filter(|it| *it <= MAX_LASTING).ok_or_else(|| {
+        let instead =
+            format!("write a number and its unit us, ms or s, at most 100 days, as in --{option}=50ms");
         Mistake::new(format!("invalid duration \"{text}\" for option --{option}"), instead)
     })
 }

@@ -33,7 +33,19 @@ impl Generator {
     /// One of these; seldom an odd value instead.
     fn value<'a>(&mut self, usual: &[&'a str]) -> &'a str {
         match self.chance(ODD_PERCENT) {
-            true => self.pick(&["0", "-1", "1.5", "4294967296", "1e300", "''", "0s", "100d", "0%", ".nan"]),
+            true => self.pick(&[
+                "0",
+                "-1",
+                "1.5",
+                "4294967296",
+                "1e300",
+                "10000000",
+                "''",
+                "0s",
+                "100d",
+                "0%",
+                ".nan",
+            ]),
             false => self.pick(usual),
         }
     }
