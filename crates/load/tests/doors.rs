@@ -15,7 +15,9 @@ const ANSWER: &[u8] = b"C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
 const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
 
 fn door() -> Postgres {
-    Postgres::new(Arc::new(Login::new("me", "db")), Transport::Unix)
+    let mut login = Login::new("me", "db");
+    login.cancels = true;
+    Postgres::new(Arc::new(login), Transport::Unix)
 }
 
 /// A script for each of these, called by where it goes and of equal weight.

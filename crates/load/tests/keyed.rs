@@ -72,7 +72,9 @@ fn workload(script: &str, mode: Mode, timeout: Option<Nanos>) -> Workload {
             variables: Vec::new(),
         },
     };
-    Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix)
+    let mut login = Login::new("me", "db");
+    login.cancels = true;
+    Workload::new(plan, Arc::new(login), Transport::Unix)
 }
 
 /// Does what the shard asks for; tells what it sent.

@@ -47,6 +47,13 @@ fn plan(script: &str, mode: Mode) -> Plan {
 }
 
 fn server() -> Postgres {
+    let mut login = Login::new("me", "db");
+    login.cancels = true;
+    Postgres::new(Arc::new(login), Transport::Unix)
+}
+
+/// A pooler, to which a request to cancel may do harm.
+fn pooler() -> Postgres {
     Postgres::new(Arc::new(Login::new("me", "db")), Transport::Unix)
 }
 
@@ -102,6 +109,15 @@ fn a_session_that_goes_on_holds_the_place_of_its_client() {
     assert_eq!(counts, SessionCounts { most: CLIENTS as usize, left: CLIENTS as usize });
     let outcomes: Vec<Outcome> = records.iter().map(|it| it.outcome).collect();
     assert_eq!(outcomes, [Outcome::Unknown(Code::TIMED_OUT); CLIENTS as usize]);
+}
+
+/// The world would cancel if it were asked to.
+#[test]
+fn statements_behind_a_pooler_are_not_cancelled() {
+    let work = Workload::of(plan(SELECT, Mode::Simple), Some(pooler()), Vec::new());
+    let (records, counts) = run(work, true);
+    assert_eq!(counts, SessionCounts { most: CLIENTS as usize, left: CLIENTS as usize });
+    assert_eq!(records.len(), CLIENTS as usize);
 }
 
 /// Whether a write of a ledger took effect is the server's to decide.

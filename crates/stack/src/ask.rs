@@ -220,6 +220,14 @@ impl Connection {
         told.and_then(|it| it.parse().ok()).unwrap_or(0)
     }
 
+    /// Whether the peer is PostgreSQL itself, not a pooler: its key to cancel names the process that answers.
+    ///
+    /// A peer that gives no key, or an error, is none.
+    pub fn is_direct(&mut self) -> bool {
+        let Some((pid, _)) = self.channel.backend() else { return false };
+        self.value("select pg_backend_pid()").ok().flatten() == Some(pid.to_string())
+    }
+
     /// How the bytes are encrypted; `None`: not at all.
     pub fn protection(&self) -> Option<Protection> {
         self.channel.protection()

@@ -3,7 +3,7 @@
 //! A server continues a statement after its client has left, and keeps the session until the statement ends. A client that
 //! gives up a statement therefore cancels it and keeps its place: it opens another session only after the server has closed
 //! this one. So there are never more sessions than clients. Writes with a ledger key are not cancelled, because that would
-//! change their outcome.
+//! change their outcome, nor is anything behind a pooler (see `Login::cancels`): there the client only keeps its place.
 
 use super::client::{Session, State, todo};
 use super::{ConnId, Said, Shard};
@@ -237,7 +237,7 @@ impl<R: Recorder> Shard<R> {
         let (i, door) = (self.client_of(conn) as usize, self.door_of(conn));
         let session = self.session(conn);
         let Some(ending) = session.ending.filter(|it| it.cancels) else { return };
-        // A server that gave no key cannot be asked.
+        // A server that gave no key, and a pooler, cannot be asked.
         let Some(canceller) = session.channel.canceller() else { return };
         let host = session.host;
         let cancel = &mut self.cancels[i];

@@ -253,7 +253,8 @@ impl Place {
 
     /// Opens a connection for what is done before the run, and learns about the server.
     fn open(&mut self) -> Result<Connection, Error> {
-        let connection = self.setup.open(self.patience)?;
+        let mut connection = self.setup.open(self.patience)?;
+        Arc::make_mut(&mut self.target.login).cancels = connection.is_direct();
         self.server.version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
         if let Some(protection) = connection.protection() {
             self.server.transport =

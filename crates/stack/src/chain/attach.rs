@@ -107,7 +107,7 @@ fn reach(node: &Node, dsn: &str, guarded: Option<&Attached>) -> Result<(Target, 
                 let place = (&target.address, &*written(host), &*settings.database);
                 guard::database(node, wanted, place, &mut connection)?;
             }
-            return Ok((settle(&target, settled), version));
+            return Ok((settle(&target, settled, connection.is_direct()), version));
         }
     }
     Err(failed(&node.name, "be reached", &tried.join("; ")).into())
@@ -143,9 +143,10 @@ fn written(host: &HostSpec) -> String {
     }
 }
 
-fn settle(target: &Target, ssl: SslMode) -> Target {
+fn settle(target: &Target, ssl: SslMode, cancels: bool) -> Target {
     let mut login = Login::clone(&target.login);
     login.ssl = ssl;
+    login.cancels = cancels;
     login.keep_parameters = false;
     Target { address: target.address.clone(), login: Arc::new(login) }
 }

@@ -15,6 +15,7 @@ use model::summary::Hop;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use wire::http::{Host, Url};
 use wire::pg::SslMode;
 
@@ -332,11 +333,13 @@ pub(super) fn running(
         memory: memory(),
     };
     let recipe = component.recipe(&given).map_err(|it| failed(&node.name, "be written down", &it))?;
+    let mut entrance = entrance(users, address, tls);
+    Arc::make_mut(&mut entrance.login).cancels = true;
     Ok(Running {
         node: Some(postgres.node),
         program: Some(postgres.installation.bin.join("postgres")),
         version: postgres.installation.version.text.clone(),
-        entrance: entrance(users, address, tls),
+        entrance,
         admin: Some(admin),
         statistics: None,
         read_only: None,

@@ -295,6 +295,7 @@ impl Postgres {
     fn target_by(&self, address: Address) -> Target {
         let mut login = Login::new(NAME, NAME);
         login.password = Some(self.password.clone());
+        login.cancels = true;
         login.parameters.push(("application_name".to_owned(), "pgdyno".to_owned()));
         Target { address, login: Arc::new(login) }
     }

@@ -70,8 +70,12 @@ impl Channel {
     }
 
     /// A machine for another connection to the same server that only cancels what this session runs, encrypted as this
-    /// one is. The server closes it without an answer. `None` when the server gave no key to cancel by.
+    /// one is. The server closes it without an answer. `None` when the server gave no key to cancel by, or [`Login::cancels`]
+    /// is false.
     pub fn canceller(&self) -> Option<Channel> {
+        if !self.session.login.cancels {
+            return None;
+        }
         let session = Session::cancelling(self.session.login.clone(), self.session.backend?);
         let Channel { transport, attempt, .. } = *self;
         Some(Channel { out: Vec::new(), left: 0, session, transport, attempt, tls: Tls::No })

@@ -23,6 +23,9 @@ pub struct Login {
     pub parameters: Vec<(String, String)>,
     /// Keep what ParameterStatus tells, for `Channel::parameter`. Costs about 1 KiB for each connection.
     pub keep_parameters: bool,
+    /// The peer is PostgreSQL itself, so a statement that is given up may be cancelled. False for a pooler: requests to
+    /// cancel can end PgBouncer before 1.25 ("bad client state") or reach another client's statement (before 1.18).
+    pub cancels: bool,
     /// How the server may let us prove who we are.
     pub methods: Methods,
     pub channel_binding: ChannelBinding,
@@ -44,6 +47,7 @@ impl Login {
             password: None,
             parameters: Vec::new(),
             keep_parameters: false,
+            cancels: false,
             methods: Methods::default(),
             channel_binding: ChannelBinding::Prefer,
             ssl: SslMode::Disable,
