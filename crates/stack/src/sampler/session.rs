@@ -1,8 +1,9 @@
 //! What does one server answer, time after time?
 
 use super::{Desk, Due, Stop};
-use crate::ask::{Address, Connection, Error, Target};
+use crate::ask::{Connection, Error, Target};
 use crate::http;
+use crate::location::{self, Location};
 use crate::probe::{Answer, Ask, On};
 use model::Nanos;
 use std::io::{self, Read, Write};
@@ -93,11 +94,9 @@ impl Session {
             let _ = connection.query("set pg_stat_statements.track = 'none'");
             version = connection.server_version();
             let pid = connection.value("select pg_backend_pid()")?.and_then(|it| it.parse().ok());
-            backend = pid.filter(|pid| is_here(&target.address, *pid)).map(|pid| Backend {
-                pid,
-                spent: Nanos::ZERO,
-                looked: Instant::now(),
-            });
+            let here = location::of_server(&target.address, &mut connection) == Location::ThisMachine;
+            backend =
+                pid.filter(|_| here).map(|pid| Backend { pid, spent: Nanos::ZERO, looked: Instant::now() });
         }
         Ok(Session { connection, dues: Due::all(on, version), prepared: Vec::new(), backend })
     }
@@ -230,15 +229,6 @@ pub(super) fn page(url: &Url) -> io::Result<String> {
         200 => Ok(String::from_utf8_lossy(&page.body).into_owned()),
         status => Err(io::Error::other(format!("GET {} is answered by status {status}", url.target))),
     }
-}
-
-/// Whether the server's process of this number is one of this machine.
-fn is_here(address: &Address, pid: u32) -> bool {
-    let local = match address {
-        Address::Unix(_) => true,
-        Address::Tcp(it) => it.ip().is_loopback(),
-    };
-    local && std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|it| it.starts_with("postgres"))
 }
 
 /// The first number of `schedstat`, in nanoseconds; `proc(5)`.
