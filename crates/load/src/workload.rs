@@ -4,8 +4,8 @@ use crate::feed::Feed;
 use crate::ledger::Keyed;
 use crate::random::Prng;
 use crate::script::{
-    Capture, Command, Draw, Finder, From, Keep, Kind, Mode, Names, Piece, Program, Script, Slot, Sql,
-    Variables,
+    Capture, Command, Draw, EvalError, Finder, From, Keep, Kind, Mode, Names, Piece, Place, Program, Script,
+    Slot, Sql, Variables, quoting,
 };
 use crate::service::{self, Service};
 use model::durability::{Key, Token};
@@ -96,8 +96,12 @@ pub struct Workload {
     secret: u64,
     /// A ledger is kept of them.
     kept: bool,
-    /// A client that comes to a statement with an unset variable is aborted.
+    /// A client that comes to a statement with an unset variable is aborted, whatever the variable.
     requires_variables: bool,
+    /// By slot: the variable is given a value somewhere, so that its name never means itself.
+    assigned: Box<[bool]>,
+    /// Texts become literals in simple queries.
+    quotes_texts: bool,
     /// Variables that hold fields of feeds, and how much room each is given.
     pub(crate) fields: Vec<(Slot, usize)>,
     /// By script, then command; `None` for commands that ask nothing of PostgreSQL.
@@ -180,6 +184,8 @@ pub(crate) struct Request {
     pub args: Box<[Slot]>,
     /// The text of each argument that stands for itself while its variable is unset; simple mode only.
     pub unset: Box<[Box<str>]>,
+    /// Where each argument stands in the statement; simple mode only.
+    pub places: Box<[Place]>,
     /// With a Parse before it and without.
     pub fresh: Asked,
     pub prepared: Asked,
@@ -246,6 +252,7 @@ impl Workload {
         let rollback = template(|it| compile::simple(it, &[compile::Piece::Text("ROLLBACK")]));
         let sync = template(compile::sync);
         let (feeds, fields, keyed) = (Vec::new(), Vec::new(), Vec::new());
+        let assigned = plan.program.assigned();
         Workload {
             plan,
             postgres,
@@ -257,6 +264,8 @@ impl Workload {
             secret: 0,
             kept: false,
             requires_variables: false,
+            assigned,
+            quotes_texts: false,
             fields,
             requests,
             calls,
@@ -283,18 +292,41 @@ impl Workload {
         self
     }
 
-    /// Aborts a client whose statement names a variable without a value, instead of sending the name or NULL as pgbench does.
+    /// Aborts a client whose statement names a variable without a value, also where pgbench sends the name: in a simple query,
+    /// if no script gives it a value.
     pub fn requiring_variables(self) -> Workload {
         Workload { requires_variables: true, ..self }
     }
 
-    /// First variable of a statement that has no value, where each must have one.
+    /// Sends texts of variables as literals in simple queries, instead of as parts of the statement as pgbench does.
+    ///
+    /// Must come before [`with_ledger`](Workload::with_ledger).
+    pub fn quoting_texts(self) -> Workload {
+        Workload { quotes_texts: self.plan.mode == Mode::Simple, ..self }
+    }
+
+    /// Where an argument stands, if a text must become a literal there.
     #[inline]
-    pub(crate) fn missing_variable(&self, script: u16, command: u16, variables: &Variables) -> Option<Slot> {
-        if !self.requires_variables {
-            return None;
+    pub(crate) fn literal_place(&self, request: &Request, arg: u16) -> Option<Place> {
+        self.quotes_texts.then(|| request.places[usize::from(arg)])
+    }
+
+    /// Why a statement cannot be sent with these variables.
+    #[inline]
+    pub(crate) fn refusal(&self, script: u16, command: u16, variables: &Variables) -> Option<EvalError> {
+        let request = self.request(script, command);
+        for (&slot, arg) in request.args.iter().zip(0..) {
+            if !variables.is_set(slot) {
+                // pgbench would send NULL as a parameter.
+                let is_name = self.plan.mode == Mode::Simple && !self.assigned[usize::from(slot)];
+                if self.requires_variables || !is_name {
+                    return Some(EvalError::Undefined(slot));
+                }
+            } else if self.literal_place(request, arg).is_some_and(|it| !variables.can_be_literal(slot, it)) {
+                return Some(EvalError::Unquotable(slot));
+            }
         }
-        self.request(script, command).args.iter().copied().find(|it| !variables.is_set(*it))
+        None
     }
 
     /// The replicas have a door of their own; by script, where its SQL goes. Clients still begin with a session by the first
@@ -349,7 +381,7 @@ impl Workload {
         }
         let requests = self.requests.iter().map(|it| it.iter().any(Option::is_some));
         let write = |(it, asks): (Option<Keyed>, bool)| {
-            Some(Write { keyed: it?, quoted: asks && self.plan.mode == Mode::Simple })
+            Some(Write { keyed: it?, quoted: asks && self.plan.mode == Mode::Simple && !self.quotes_texts })
         };
         self.keyed = keyed.into_iter().zip(requests).map(write).collect();
         (self.secret, self.kept) = (secret, kept);
@@ -504,7 +536,8 @@ impl Request {
             let asked = || Asked { alone: ask(), piped: ask() };
             let unset = args.iter().map(|&slot| format!(":{}", &names[slot as usize]).into()).collect();
             let (fresh, prepared) = (asked(), asked());
-            return Request { args: args.into(), unset, fresh, prepared, statement: None, commits, keep };
+            let (args, places) = (args.into(), quoting::places(&sql.pieces).into());
+            return Request { args, unset, places, fresh, prepared, statement: None, commits, keep };
         }
         let (text, args) = sql.parameterised();
         let statement = (mode == Mode::Prepared).then_some(statements);
@@ -527,7 +560,8 @@ impl Request {
         };
         let asked = |parse| Asked { alone: ask(parse, true), piped: ask(parse, false) };
         let (fresh, prepared) = (asked(true), asked(false));
-        Request { args: args.into(), unset: [].into(), fresh, prepared, statement, commits, keep }
+        let (args, unset, places) = (args.into(), [].into(), [].into());
+        Request { args, unset, places, fresh, prepared, statement, commits, keep }
     }
 
     /// What to render, given whether its statement is prepared on this connection.

@@ -23,6 +23,7 @@ mod experiments {
     mod stand;
     mod stops;
     mod timeouts;
+    mod values;
     mod watching;
     mod ways;
 }

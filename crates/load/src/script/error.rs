@@ -31,6 +31,8 @@ pub enum EvalError {
     SleepUndefined(Slot),
     /// The variable's text does not start with a number.
     SleepText(Slot),
+    /// The variable's text would be sent where nothing can be escaped.
+    Unquotable(Slot),
 }
 
 impl EvalError {
@@ -47,6 +49,11 @@ impl EvalError {
                 let name = name(slot);
                 format!("undefined variable \"{name}\"; set it before by \\set {name} … or -D {name}=…")
             }
+            EvalError::Unquotable(slot) => format!(
+                "variable \"{0}\" is a text within a comment or between dollar signs, where a simple query cannot hold \
+                 it safely; write :{0} outside, or use query_mode extended",
+                name(slot)
+            ),
             EvalError::Malformed(slot) => format!(
                 "malformed variable \"{}\" value: \"{}\"; expressions read null, a boolean, an integer or a double",
                 name(slot),

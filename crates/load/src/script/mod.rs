@@ -15,6 +15,7 @@ mod names;
 mod number;
 mod parser;
 mod pattern;
+pub(crate) mod quoting;
 mod read;
 mod shell;
 mod split;
@@ -33,6 +34,7 @@ pub use maker::{Head, Maker};
 pub use names::{InvalidName, Keep, Names, valid_name};
 pub use parser::MAX_DEPTH;
 pub use pattern::{Finder, Pattern};
+pub use quoting::Place;
 pub use read::parse;
 pub use shell::{Word, command_line, whole_answer};
 pub use value::{Type, Value};
@@ -188,6 +190,11 @@ impl Program {
     /// The slot of a variable; `None` if no script uses it.
     pub fn slot(&self, name: &str) -> Option<Slot> {
         self.names.slot(name)
+    }
+
+    /// By slot: whether any command gives the variable a value.
+    pub(crate) fn assigned(&self) -> Box<[bool]> {
+        undefined::assigned(&self.scripts, &self.names)
     }
 
     /// The index of the script to run next, by weight. A single script takes no draw.

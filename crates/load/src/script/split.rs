@@ -136,26 +136,26 @@ impl Splitter {
     }
 }
 
-fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
+pub(super) fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
     from + bytes[from..].iter().take_while(|&&b| belongs(b)).count()
 }
 
 /// Just behind the next `what`, or the end of the text.
-fn find(bytes: &[u8], from: usize, what: &[u8]) -> usize {
+pub(super) fn find(bytes: &[u8], from: usize, what: &[u8]) -> usize {
     let found = bytes[from..].windows(what.len()).position(|window| window == what);
     found.map_or(bytes.len(), |offset| from + offset + what.len())
 }
 
-fn line_end(bytes: &[u8], from: usize) -> usize {
+pub(super) fn line_end(bytes: &[u8], from: usize) -> usize {
     run(bytes, from, |b| b != b'\n' && b != b'\r')
 }
 
-fn continues_identifier(byte: u8) -> bool {
+pub(super) fn continues_identifier(byte: u8) -> bool {
     continues_name(byte) || byte == b'$'
 }
 
 /// Behind a C comment; they nest.
-fn comment_end(bytes: &[u8], start: usize) -> usize {
+pub(super) fn comment_end(bytes: &[u8], start: usize) -> usize {
     let (mut at, mut depth) = (start, 0usize);
     while at < bytes.len() {
         match bytes[at..] {
@@ -169,7 +169,7 @@ fn comment_end(bytes: &[u8], start: usize) -> usize {
 }
 
 /// Behind a string without escapes. A doubled quote ends it and starts the next one, which comes to the same.
-fn quote_end(bytes: &[u8], from: usize) -> usize {
+pub(super) fn quote_end(bytes: &[u8], from: usize) -> usize {
     find(bytes, from, b"'")
 }
 
@@ -181,7 +181,7 @@ fn test_end(bytes: &[u8], start: usize) -> Option<usize> {
 }
 
 /// Behind a string with backslash escapes, and its continuations on further lines.
-fn escaped_end(bytes: &[u8], from: usize) -> usize {
+pub(super) fn escaped_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while at < bytes.len() {
         match bytes[at..] {
@@ -211,7 +211,7 @@ fn continued_quote(bytes: &[u8], from: usize) -> Option<usize> {
 }
 
 /// Behind a dollar-quoted string, a parameter, or a lone dollar.
-fn dollar_end(bytes: &[u8], start: usize) -> usize {
+pub(super) fn dollar_end(bytes: &[u8], start: usize) -> usize {
     let tag_end = match bytes.get(start + 1) {
         Some(b'0'..=b'9') => {
             let digits_end = run(bytes, start + 1, |b| b.is_ascii_digit());
@@ -228,7 +228,7 @@ fn dollar_end(bytes: &[u8], start: usize) -> usize {
 }
 
 /// Behind a number and the letters stuck to it: `1e'x'` is a number and a string, not an escape string.
-fn number_end(bytes: &[u8], start: usize) -> usize {
+pub(super) fn number_end(bytes: &[u8], start: usize) -> usize {
     let digits = |from| run(bytes, from, |b: u8| b.is_ascii_digit());
     let mut end = digits(start);
     match bytes[end..] {

@@ -2,7 +2,7 @@
 
 use super::diagnostic::Diagnostic;
 use super::names::{NameTable, continues_name};
-use super::{Amount, Command, Kind, Part, Piece, Slot, Source, Word};
+use super::{Amount, Command, Keep, Kind, Part, Piece, Script, Slot, Source, Sql, Word};
 use std::collections::BTreeSet;
 
 /// Names that a hint lists at most.
@@ -36,6 +36,23 @@ pub(super) fn undefined(
         }
     }
     found
+}
+
+/// By slot: whether a command gives the variable a value. The columns that `\gset` or `\aset` keep count where a prefix tells
+/// them.
+pub(super) fn assigned(scripts: &[Script], names: &[Box<str>]) -> Box<[bool]> {
+    let mut assigned: Box<[bool]> = vec![false; names.len()].into();
+    for command in scripts.iter().flat_map(|it| &it.commands) {
+        match &command.kind {
+            Kind::Set { slot, .. } | Kind::SetShell { slot, .. } => assigned[usize::from(*slot)] = true,
+            Kind::Sql(Sql { keep: Some(Keep { prefix, .. }), .. }) if !prefix.is_empty() => {
+                let columns = names.iter().zip(&mut assigned).filter(|it| it.0.starts_with(&**prefix));
+                columns.for_each(|it| *it.1 = true);
+            }
+            _ => {}
+        }
+    }
+    assigned
 }
 
 /// The same reads in a script's text, each with its place and what to write instead.

@@ -3,6 +3,7 @@
 use super::Slot;
 use super::error::EvalError;
 use super::number::{self, BadWhole};
+use super::quoting::{self, Place};
 use super::value::Value;
 
 /// The variables of one client, one per slot of the `Program`.
@@ -101,6 +102,24 @@ impl Variables {
             Held::Value(value) => value.write(out),
         }
         Written::Value
+    }
+
+    /// Appends the variable as a value of a simple query: a text becomes a literal, which cannot be anything else.
+    #[inline]
+    pub fn write_literal(&self, slot: Slot, place: Place, out: &mut Vec<u8>) -> Written {
+        match self.held[usize::from(slot)] {
+            Held::Text => {
+                quoting::write_literal(&self.texts[usize::from(slot)], place, out);
+                Written::Value
+            }
+            _ => self.write(slot, out),
+        }
+    }
+
+    /// Whether [`write_literal`](Variables::write_literal) can keep the value from being anything else at this place.
+    pub fn can_be_literal(&self, slot: Slot, place: Place) -> bool {
+        let is_text = matches!(self.held[usize::from(slot)], Held::Text);
+        place != Place::Unescapable || !is_text || quoting::is_number(&self.texts[usize::from(slot)])
     }
 
     /// The variable as an expression sees it.

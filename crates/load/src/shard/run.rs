@@ -5,7 +5,7 @@ use super::{Abort, ConnId, Due, Said, Shard};
 use crate::ledger::{self, Keyed};
 use crate::recorder::Recorder;
 use crate::schedule::pause;
-use crate::script::{EvalError, Kind, Mode, Value, Written, command_line, whole_answer};
+use crate::script::{Kind, Mode, Value, Written, command_line, whole_answer};
 use model::durability::{Attempt, Key};
 use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
 use std::sync::Arc;
@@ -129,9 +129,8 @@ impl<R: Recorder> Shard<R> {
                     if let Some(keep) = sql.keep.as_ref().filter(|_| tx.piped) {
                         return self.abort(now, i, Abort::KeptInPipeline { every: keep.every });
                     }
-                    if let Some(slot) = work.missing_variable(tx.script, tx.command, &client.variables) {
-                        let missing = EvalError::Undefined(slot);
-                        let why = missing.explain(&work.plan.program.names, &client.variables);
+                    if let Some(refusal) = work.refusal(tx.script, tx.command, &client.variables) {
+                        let why = refusal.explain(&work.plan.program.names, &client.variables);
                         return self.abort(now, i, Abort::Expression(why));
                     }
                     if self.ask(i) {
@@ -224,14 +223,18 @@ impl<R: Recorder> Shard<R> {
         let request = self.work.request(tx.script, tx.command);
         let prepared = request.statement.is_some_and(|it| client.session.prepared[it]);
         let (variables, piped) = (&client.variables, tx.piped);
-        let write = |arg: u16, out: &mut Vec<u8>| match variables.write(request.args[arg as usize], out) {
-            Written::Value | Written::Null => true,
-            Written::Unset => {
-                if let Some(own) = request.unset.get(arg as usize) {
-                    out.extend_from_slice(own.as_bytes());
-                }
-                false
+        let write = |arg: u16, out: &mut Vec<u8>| {
+            let slot = request.args[arg as usize];
+            let written = match self.work.literal_place(request, arg) {
+                Some(place) => variables.write_literal(slot, place, out),
+                None => variables.write(slot, out),
+            };
+            if written == Written::Unset
+                && let Some(own) = request.unset.get(arg as usize)
+            {
+                out.extend_from_slice(own.as_bytes());
             }
+            written != Written::Unset
         };
         client.session.channel.request(|out| request.template(prepared, piped).render(out, write));
         client.session.received = 0;

@@ -96,7 +96,7 @@ pub const PREDEFINED: [&str; 4] = ["client_id", "random_seed", "default_seed", "
 fn warn(it: &Diagnostic, mode: QueryMode, voice: &Voice) {
     let sent = match mode {
         QueryMode::Simple => "a statement sends it as it is written",
-        QueryMode::Extended | QueryMode::Prepared => "a statement sends NULL",
+        QueryMode::Extended | QueryMode::Prepared => "a client that comes to such a statement is aborted",
     };
     voice.warning(&format!("{}: {}; until another script sets it, {sent}", place(it), it.message));
     voice.hint(&it.hint);

@@ -103,7 +103,8 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
     let (services, addresses) = web.map(|it| service(it, load)).transpose()?.into_iter().unzip();
     let feeds =
         setup.feeds.iter().zip(asked.feeds).map(|(it, rows)| Feed::new(rows.clone(), order(it.order, seed)));
-    let mut work = Workload::of(plan, postgres, services).with_feeds(feeds.collect()).requiring_variables();
+    let work = Workload::of(plan, postgres, services).with_feeds(feeds.collect());
+    let mut work = work.requiring_variables().quoting_texts();
     let mut doors: Vec<Vec<Address>> = hosts.into_iter().collect();
     if let Some((replicas, hosts)) = replicas.door() {
         let to: Vec<To> = setup.operations.iter().map(|it| it.to).collect();

@@ -1,0 +1,186 @@
+//! Values of variables as literals of an SQL statement.
+//!
+//! A simple query is one text, in which a value from elsewhere must not end the literal that it stands in. Lexical rules are
+//! those of `split`.
+
+use super::Piece;
+use super::names::{continues_name, starts_name};
+use super::split::{
+    comment_end, continues_identifier, dollar_end, escaped_end, find, line_end, number_end, quote_end, run,
+};
+
+/// Where in a statement a variable stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Outside of quotes.
+    Plain,
+    /// `'…'`
+    Quoted,
+    /// `E'…'` or `U&'…'`: a backslash is special.
+    Escaped,
+    /// `"…"`
+    Identifier,
+    /// A comment, a dollar-quoted string or `U&"…"`, where nothing can be escaped.
+    Unescapable,
+}
+
+/// The place of each variable of a statement, in their order.
+pub(crate) fn places(pieces: &[Piece]) -> Vec<Place> {
+    let (mut text, mut variables) = (String::new(), Vec::new());
+    for piece in pieces {
+        match piece {
+            Piece::Text(it) => text.push_str(it),
+            Piece::Var { .. } => {
+                variables.push(text.len());
+                // Any name; a blank keeps it apart from what follows.
+                text.push_str(":v ");
+            }
+        }
+    }
+    let mut places = vec![Place::Plain; variables.len()];
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let (end, place) = token(bytes, at);
+        let within = variables.iter().zip(&mut places).filter(|it| (at..end).contains(it.0));
+        within.for_each(|it| *it.1 = place);
+        at = end;
+    }
+    places
+}
+
+/// End of the token at `at`, and the place of a variable within it.
+fn token(bytes: &[u8], at: usize) -> (usize, Place) {
+    let second = bytes.get(at + 1).copied();
+    match (bytes[at], second) {
+        (b'-', Some(b'-')) => (line_end(bytes, at), Place::Unescapable),
+        (b'/', Some(b'*')) => (comment_end(bytes, at), Place::Unescapable),
+        (b'\'', _) => (quote_end(bytes, at + 1), Place::Quoted),
+        (b'"', _) => (find(bytes, at + 1, b"\""), Place::Identifier),
+        (b'$', _) => (dollar_end(bytes, at), Place::Unescapable),
+        (b'0'..=b'9', _) | (b'.', Some(b'0'..=b'9')) => (number_end(bytes, at), Place::Plain),
+        (b':', Some(next)) if continues_name(next) => (run(bytes, at + 1, continues_name), Place::Plain),
+        (b'e' | b'E', Some(b'\'')) => (escaped_end(bytes, at + 2), Place::Escaped),
+        (b'b' | b'B' | b'x' | b'X' | b'n' | b'N', Some(b'\'')) => (quote_end(bytes, at + 2), Place::Quoted),
+        (b'u' | b'U', Some(b'&')) => match bytes.get(at + 2) {
+            Some(b'\'') => (quote_end(bytes, at + 3), Place::Escaped),
+            Some(b'"') => (find(bytes, at + 3, b"\""), Place::Unescapable),
+            _ => (at + 1, Place::Plain),
+        },
+        (first, _) if starts_name(first) => (run(bytes, at, continues_identifier), Place::Plain),
+        _ => (at + 1, Place::Plain),
+    }
+}
+
+/// Whether a text is a number whose text form PostgreSQL would not change: it needs no quotes.
+pub(super) fn is_number(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let dot = digits.iter().position(|it| *it == b'.');
+    let (whole, decimals) = dot.map_or((digits, None), |it| (&digits[..it], Some(&digits[it + 1..])));
+    let all = |it: &[u8]| !it.is_empty() && it.iter().all(u8::is_ascii_digit);
+    all(whole)
+        && (whole == b"0" || whole[0] != b'0')
+        && decimals.is_none_or(all)
+        && (digits.len() == text.len() || digits.iter().any(|it| (b'1'..=b'9').contains(it)))
+}
+
+/// Appends a text to a statement, so that it is one value at `place` whatever it holds.
+pub(super) fn write_literal(text: &[u8], place: Place, out: &mut Vec<u8>) {
+    let doubled: &[u8] = match place {
+        Place::Plain if is_number(text) => {
+            // Behind a minus it would begin a comment.
+            if text[0] == b'-' {
+                out.push(b' ');
+            }
+            b""
+        }
+        Place::Plain => {
+            // Apart from what stands before it, which might be a prefix such as `x` or another literal.
+            let has_backslash = text.contains(&b'\\');
+            out.extend_from_slice(if has_backslash { b" E'" } else { b" '" });
+            double(text, b"'\\", out);
+            return out.push(b'\'');
+        }
+        Place::Quoted => b"'",
+        Place::Escaped => b"'\\",
+        Place::Identifier => b"\"",
+        Place::Unescapable => b"",
+    };
+    double(text, doubled, out);
+}
+
+/// Appends a text with each of these bytes twice.
+fn double(text: &[u8], which: &[u8], out: &mut Vec<u8>) {
+    for &byte in text {
+        if which.contains(&byte) {
+            out.push(byte);
+        }
+        out.push(byte);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(text: &str) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for (n, it) in text.split('@').enumerate() {
+            if n > 0 {
+                pieces.push(Piece::Var { slot: 0 });
+            }
+            pieces.push(Piece::Text(it.to_owned()));
+        }
+        pieces
+    }
+
+    #[test]
+    fn places_of_variables() {
+        use Place::*;
+        for (text, expected) in [
+            ("SELECT @", &[Plain][..]),
+            ("SELECT '@', @", &[Quoted, Plain]),
+            ("SELECT 'it''s @' || @", &[Quoted, Plain]),
+            (r"SELECT '\', @", &[Plain]),
+            (r"SELECT e'\'@', @, U&'@\0041'", &[Escaped, Plain, Escaped]),
+            ("SELECT E'a'\n'@', @", &[Escaped, Plain]),
+            ("SELECT N'@' x'@' FROM \"t @\" @", &[Quoted, Quoted, Identifier, Plain]),
+            ("SELECT u&\"@\" @", &[Unescapable, Plain]),
+            (
+                "SELECT 1 -- it's @\n, @ /* ' @ /* */ @ */ @",
+                &[Unescapable, Plain, Unescapable, Unescapable, Plain],
+            ),
+            ("SELECT $$ ' @ $$ @ $a$ $$ @ $a$ $1 @", &[Unescapable, Plain, Unescapable, Plain]),
+            ("SELECT type'@' @::int, part_@ 1e'@'", &[Quoted, Plain, Plain, Quoted]),
+            ("SELECT '@", &[Quoted]),
+        ] {
+            assert_eq!(places(&pieces(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn literals() {
+        let check = |place: Place, text: &str, expected: &str| {
+            let mut out = Vec::new();
+            write_literal(text.as_bytes(), place, &mut out);
+            assert_eq!(String::from_utf8(out).expect("text"), expected, "{text} {place:?}");
+        };
+        for number in ["0", "7", "120", "1.50", "0.5", "99999999999999999999999"] {
+            check(Place::Plain, number, number);
+        }
+        check(Place::Plain, "-5", " -5");
+        check(Place::Plain, "-0.5", " -0.5");
+        for text in [
+            "", "007", "+7", "-0", "-0.0", "1e5", "1.", ".5", "-", "1 2", "0x1f", "NULL", "true", "1_0",
+            "--1",
+        ] {
+            check(Place::Plain, text, &format!(" '{text}'"));
+        }
+        check(Place::Plain, "it's", " 'it''s'");
+        check(Place::Plain, r"\'; DROP TABLE t; --", r" E'\\''; DROP TABLE t; --'");
+        check(Place::Quoted, r"it's \ ", r"it''s \ ");
+        check(Place::Escaped, r"it's \ ", r"it''s \\ ");
+        check(Place::Identifier, r#"a"b'"#, r#"a""b'"#);
+        check(Place::Unescapable, "7", "7");
+    }
+}

@@ -1,0 +1,60 @@
+//! Values of feeds reach the server as values, in every query mode.
+
+use super::stand::{Bench, PGDYNO};
+use stack::component::postgres::{Postgres, Settings};
+use stack::find::Search;
+use stack::supervisor::{KeeperProgram, Supervisor};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const VALUES: [&str; 14] = [
+    "1; DROP TABLE victim; --",
+    "'); DROP TABLE victim; --",
+    r"\'); DROP TABLE victim; --",
+    "it's",
+    r"C:\new\'x",
+    "$1 $$ :n",
+    "007",
+    "-5",
+    "1.50",
+    "99999999999999999999",
+    "",
+    "NULL",
+    "/* Чехов */ -- \"é\"",
+    "two\nlines",
+];
+
+#[test]
+fn values_of_feeds_are_the_same_in_every_query_mode() {
+    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let mut connection =
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+    connection.query("create table victim (); create table got (n int, value text)").expect("it is ours");
+    let rows = (0..).zip(VALUES).map(|(n, it)| serde_json::json!({ "n": n - 3, "value": it }).to_string());
+    let yaml = format!(
+        "stack: {{ postgres: {{ attach: \"host=127.0.0.1 port={} user=postgres dbname=postgres\" }} }}
+feeds: {{ all: {{ order: once, rows: [{}] }} }}
+operations: {{ put: {{ feed: all, sql: \"INSERT INTO got VALUES (:n, :value)\" }} }}
+load: {{ model: closed, clients: 1, duration: 1m }}
+",
+        postgres.port,
+        rows.collect::<Vec<_>>().join(", ")
+    );
+    let bench = Bench::new("values", &yaml);
+    for mode in ["simple", "extended", "prepared"] {
+        connection.query("truncate got").expect("it is ours");
+        let set = format!("load.query_mode={mode}");
+        let mut command = bench.command(&["--set", &set]);
+        bench.begin_as(command.env("PGPASSWORD", postgres.password().reveal())).end().expect(0);
+        let answer = connection.query("select n, value from got order by n").expect("it is ours");
+        let got: Vec<_> = answer.rows.iter().map(|it| (it[0].clone(), it[1].clone())).collect();
+        let expected: Vec<_> =
+            (-3..).zip(VALUES).map(|(n, it): (i32, _)| (Some(n.to_string()), Some(it.to_owned()))).collect();
+        assert_eq!(got, expected, "{mode}");
+        connection.query("table victim").expect("it is still there");
+    }
+}
