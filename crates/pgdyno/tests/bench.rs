@@ -279,7 +279,7 @@ fn warns_of_a_server_that_is_not_shown_to_be_here() {
 fn tables_that_only_bear_the_names_are_not_dropped() {
     let server = server();
     let ask = |database: &str, sql: &str| {
-        let target = stack::chain::in_database(&server.1.target(), database);
+        let target = server.1.target().in_database(database);
         let mut connection = target.open(Duration::from_secs(10)).expect("it serves");
         connection.value(sql).expect("it is right")
     };

@@ -4,7 +4,6 @@
 //! turns. `cargo bench -p stack -- 10_000_000 tickets`: another number of rows, and only these contents.
 
 use model::plan::{Cache, Content, Dataset};
-use stack::chain::in_database;
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::{Loader, bare_copy, load};
 use stack::find::Search;
@@ -59,7 +58,7 @@ fn measure(postgres: &Postgres, name: &str, dataset: &Dataset, workers: u16) -> 
     let superuser = postgres.target();
     let mut connection = superuser.open(PATIENCE)?;
     connection.patience(None)?;
-    let loader = Loader { target: in_database(&superuser, "loading"), workers, again: false, stop: &NEVER };
+    let loader = Loader { target: superuser.in_database("loading"), workers, again: false, stop: &NEVER };
     let (mut bare, mut copying, mut all, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for round in 0..ROUNDS {
         // Who comes second finds files of the write-ahead log to be used again.
@@ -97,7 +96,7 @@ fn median(mut of: Vec<f64>) -> f64 {
 fn restoring(postgres: &mut Postgres, supervisor: &mut Supervisor, rows: u64) -> Result<()> {
     let superuser = postgres.target();
     superuser.open(PATIENCE)?.query("create database restoring")?;
-    let target = in_database(&superuser, "restoring");
+    let target = superuser.in_database("restoring");
     let dataset = Dataset { seed: 42, content: Content::Tickets { rows }, after: vec![], cache: Cache::AsIs };
     let loader = Loader { target: target.clone(), workers: 1, again: false, stop: &NEVER };
     load(&dataset, &loader, &mut |_| {})?;

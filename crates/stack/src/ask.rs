@@ -112,6 +112,13 @@ enum Until {
 }
 
 impl Target {
+    /// The same server and user with another database.
+    pub fn in_database(&self, database: &str) -> Target {
+        let mut login = Login::clone(&self.login);
+        database.clone_into(&mut login.database);
+        Target { address: self.address.clone(), login: Arc::new(login) }
+    }
+
     /// Connects and logs in. The log-in and each answer after it may take `patience` altogether; rows of a COPY may go on for
     /// longer, as long as each comes within it.
     pub fn open(&self, patience: Duration) -> Result<Connection, Error> {

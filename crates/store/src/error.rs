@@ -120,11 +120,11 @@ impl fmt::Display for Error {
                  could change other files; remove both, or the journal alone if you know where it comes from"
             ),
             Wrong::TooLong => {
-                let bound = crate::guard::LONGEST_VALUE >> 20;
+                let bound = crate::bounds::LONGEST_VALUE >> 20;
                 write!(f, "\"{path}\" holds a value of more than {bound} MiB, and pgdyno writes none so long")
             }
             Wrong::TooMuch => {
-                let bound = crate::guard::MEMORY >> 30;
+                let bound = crate::bounds::MEMORY >> 30;
                 write!(
                     f,
                     "\"{path}\" holds more of one kind than {bound} GiB of memory, and cannot be read at once"

@@ -5,6 +5,7 @@
 //! do grows with the file's length only, because pages that repeat make a table endless in a small file. Work is counted in
 //! SQLite's instructions and not in seconds: what one machine reads, a slow or loaded one reads too.
 
+use crate::bounds::LONGEST_VALUE;
 use crate::error::{Error, Result, Wrong};
 use crate::{file, schema};
 use rusqlite::config::DbConfig;
@@ -15,13 +16,6 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-
-/// The longest text or blob, in bytes. It binds writers too: what is written can be read.
-pub const LONGEST_VALUE: usize = 16 << 20;
-/// Bytes that the rows of one query may take in memory.
-pub const MEMORY: u64 = 1 << 30;
-/// Distributions that a trial's second may have: two of each operation, one of each command. Each takes 270 KiB.
-pub const DISTRIBUTIONS: usize = 2048;
 
 /// Instructions until the schema is checked: enough for some thousand entries.
 const OPENING: i64 = 100_000;

@@ -5,6 +5,7 @@
 //! those who read it with other programs.
 
 mod alive;
+mod bounds;
 mod error;
 mod file;
 mod glance;

@@ -3,9 +3,8 @@
 use crate::error::{Error, Result, Wrong};
 use crate::guard::{self, Tables, Work};
 use crate::rows::{count, event_kind, nanos, optional_nanos, unbits, unix_ms, unpack_counts};
-use crate::seconds::MOMENTS;
 use crate::words::{Configuration, Header, Node, Note, Outcome, Status, Trial, TrialId};
-use crate::{alive, rows, schema};
+use crate::{alive, bounds, rows, schema};
 use model::summary::Script;
 use model::{Effort, Latency, LogEvent, Measured, Sample};
 use rusqlite::types::ValueRef;
@@ -56,6 +55,9 @@ pub struct Recorded {
     /// `model::Summary`.
     pub summary: Option<Value>,
 }
+
+/// Moments whose samples are read at once: as long as they are, a writer waits.
+pub const MOMENTS: usize = 512;
 
 /// How long a writer may keep us from reading.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -214,7 +216,7 @@ impl Run {
             let it = full(it)?;
             let files = it.trial.nodes.iter().flat_map(|it| &it.configuration);
             memory += files.map(|it| it.text.len() as u64).sum::<u64>();
-            if memory > guard::MEMORY {
+            if memory > bounds::MEMORY {
                 return Err(Error::new(&self.path, Wrong::TooMuch));
             }
             all.push(it);
@@ -232,7 +234,7 @@ impl Run {
         };
         let all: Vec<Script> = rows.into_iter().map(script).collect::<Result<_>>()?;
         let distributions = all.iter().map(|it| 2 + it.commands.len()).sum::<usize>();
-        if distributions > guard::DISTRIBUTIONS {
+        if distributions > bounds::DISTRIBUTIONS {
             let what = format!("trial {} measures {distributions} distributions each second", trial.0);
             return Err(Error::damaged(&self.path, what));
         }
@@ -413,14 +415,14 @@ impl Run {
         let (mut all, mut memory) = (Vec::new(), 0);
         self.for_each(sql, params, |row| {
             memory += size_of::<T>() as u64 + lengths(row)?;
-            if memory > guard::MEMORY {
+            if memory > bounds::MEMORY {
                 return Err(rusqlite::Error::InvalidQuery);
             }
             all.push(read(row)?);
             Ok(())
         })
         .map_err(|error| match error.wrong {
-            Wrong::Sqlite { .. } if memory > guard::MEMORY => Error::new(&self.path, Wrong::TooMuch),
+            Wrong::Sqlite { .. } if memory > bounds::MEMORY => Error::new(&self.path, Wrong::TooMuch),
             _ => error,
         })?;
         Ok(all)

@@ -3,7 +3,7 @@
 //! [`crate::Ticks`] give each second as it was measured; here distributions stay small, which takes a hundredth of the time.
 
 use crate::error::{Error, Result};
-use crate::read::Run;
+use crate::read::{MOMENTS, Run};
 use crate::rows::{self, Class, Kind, NO_OPERATION, count, nanos};
 use crate::words::TrialId;
 use model::{Failures, Interval, OperationSecond, Sample, Second, Sparse, Together, Unpacker};
@@ -12,8 +12,6 @@ use std::borrow::Cow;
 
 /// So many are read at once.
 const BLOCK: usize = 64;
-/// Moments whose samples are read at once: as long as they are, a writer waits.
-pub const MOMENTS: usize = 512;
 
 /// Which distributions are read. Unpacking them takes most of the time, and two threads may share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::guard::{self, Tables};
 use crate::rows::{Class, Kind, NO_OPERATION, Sum, bits, event_name, pack_counts};
 use crate::words::{End, Header, Note, Outcome, Status, Trial, TrialId};
-use crate::{alive, schema};
+use crate::{alive, bounds, schema};
 use model::{
     AnswerSizes, Cell, Effort, Failures, Interval, Latency, LogEvent, Measured, Packer, Sample, Tick,
 };
@@ -51,7 +51,7 @@ fn fitting(text: &str) -> Cow<'_, str> {
 }
 
 /// The rest of its row is short.
-const LONGEST_NOTE: usize = guard::LONGEST_VALUE - (64 << 10);
+const LONGEST_NOTE: usize = bounds::LONGEST_VALUE - (64 << 10);
 
 /// How long a reader may keep us from writing.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -114,7 +114,7 @@ impl Desk {
         connection.busy_timeout(PATIENCE)?;
         connection.set_prepared_statement_cache_capacity(64);
         // What cannot be read is not written.
-        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, guard::LONGEST_VALUE as i32)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bounds::LONGEST_VALUE as i32)?;
         // A rollback journal, not a write-ahead log: but for some milliseconds per second this one file is the whole
         // run, also after `kill -9`, so it can be copied away without its companion. Readers wait for milliseconds.
         connection.pragma_update(None, "journal_mode", "truncate")?;

@@ -2,7 +2,6 @@
 //!
 //! TLS is rustls's, which reads the time for a certificate's validity and draws the handshake's randomness itself.
 
-use crate::pg::SslMode;
 use crate::x509::{self, Certificate};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, verify_server_cert_signed_by_trust_anchor};
@@ -22,6 +21,23 @@ use rustls::{
 use rustls::{ProtocolVersion, SupportedProtocolVersion, version};
 use std::fmt;
 use std::sync::Arc;
+
+/// When TLS is used and what it must prove; libpq's `sslmode`. Never on Unix sockets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SslMode {
+    Disable,
+    /// First without; with, when the server turns that away.
+    Allow,
+    /// First with; without, when the server has none or turns that away.
+    #[default]
+    Prefer,
+    /// With TLS. The certificate is checked only when roots are there.
+    Require,
+    /// The certificate must be signed by one of the roots.
+    VerifyCa,
+    /// And be for the host that was asked for.
+    VerifyFull,
+}
 
 /// What a client needs for TLS, as PEM text.
 #[derive(Clone, Copy, Default)]

@@ -1,5 +1,6 @@
 //! Is the house as ARCHITECTURE.md and CONTRIBUTING.md say?
 
+mod cycles;
 mod documents;
 mod files;
 mod manifest;
@@ -39,10 +40,11 @@ impl fmt::Display for Complaint {
 type Rule = fn(&Tree) -> Vec<Complaint>;
 
 /// Each of them fails the check.
-const RULES: [(&str, Rule); 13] = [
+const RULES: [(&str, Rule); 14] = [
     ("every source can be read", source::every_source_is_rust),
     ("crates import only what lies below them", walls::imports),
     ("crates depend on no library that they must not know", walls::libraries),
+    ("top-level modules of a crate form no new cycle", cycles::cycles),
     ("clocks, files, sockets and the environment stay where they belong", walls::forbidden_paths),
     ("only programs print", walls::prints),
     ("the analysis contains no sentence", walls::sentences),

@@ -11,7 +11,7 @@ use model::Leftover;
 use model::plan::{Cache, Dataset, Feed, Replication, Setup, Stack};
 use model::reach::Reach;
 use model::rows::Rows;
-use stack::chain::{Chain, Problem, Step, in_database};
+use stack::chain::{Chain, Problem, Step};
 use stack::component::program::Programs;
 use stack::dataset::{self, Loaded, Loader, Stage};
 use stack::plans::{self, Built};
@@ -117,7 +117,7 @@ impl Lab {
             let postgres = chain.postgres();
             let postgres =
                 postgres.ok_or_else(|| Trouble::new("a feed by a query needs a PostgreSQL in the stack"))?;
-            let target = in_database(&postgres.entrance, &chain.users().database);
+            let target = postgres.entrance.in_database(&chain.users().database);
             let failed = |it: String| Trouble::new(format!("the query of a feed cannot be asked: {it}"));
             let mut connection = target.open(PATIENCE).map_err(|it| failed(it.to_string()))?;
             connection.patience(Some(READING)).map_err(|it| failed(plain(&it)))?;
@@ -137,10 +137,8 @@ impl Lab {
         let Some(postgres) = self.chain().postgres() else { return Vec::new() };
         let memory =
             postgres.plan.limits.memory.or_else(|| stack::host::Host::look().memory).unwrap_or(u64::MAX);
-        let target = in_database(
-            postgres.admin.as_ref().unwrap_or(&postgres.entrance),
-            &self.chain().users().database,
-        );
+        let admin = postgres.admin.as_ref().unwrap_or(&postgres.entrance);
+        let target = admin.in_database(&self.chain().users().database);
         let Ok(mut connection) = target.open(PATIENCE) else { return Vec::new() };
         let reach = |(it, rows, of): (&Feed, &Rows, &String)| {
             let column = of.rsplit('.').next().unwrap_or(of);
@@ -192,7 +190,7 @@ impl Lab {
         let (Some(filled), Some(chain)) = (&self.filled, &self.chain) else { return Vec::new() };
         let Some(postgres) = chain.postgres() else { return Vec::new() };
         let target =
-            in_database(postgres.admin.as_ref().unwrap_or(&postgres.entrance), &chain.users().database);
+            postgres.admin.as_ref().unwrap_or(&postgres.entrance).in_database(&chain.users().database);
         let now = target.open(PATIENCE).and_then(|mut it| restore::state(&mut it));
         now.map(|it| it.bloat(&filled.template.state)).unwrap_or_default()
     }

@@ -11,7 +11,6 @@ use load::driver::Clock;
 use model::Nanos;
 use model::explain::Plans;
 use model::plan::{Dataset, LoadModel, Operation, Setup, Stack};
-use stack::chain::in_database;
 use stack::loglines::Heard;
 use stack::plans::{Listening, Planner};
 use std::path::Path;
@@ -57,7 +56,7 @@ pub fn plans(
     if postgres.is_attached() {
         return None;
     }
-    let superuser = in_database(&admin, &lab.chain().users().database);
+    let superuser = admin.in_database(&lab.chain().users().database);
     let listened = listen(lab, setup, seed, (&superuser, &log), interrupted);
     Some(listened.and_then(|heard| ask(&superuser, heard)))
 }

@@ -1,6 +1,6 @@
 //! How is each server asked past everything that stands before it, and how does a writer learn which one it reached?
 
-use super::{Chain, Kept, PATIENCE, Running, failed, in_database};
+use super::{Chain, Kept, PATIENCE, Running, failed};
 use crate::ask::Address;
 use crate::roles::Direct;
 use crate::supervisor::Failure;
@@ -20,7 +20,7 @@ impl Chain {
             let target = it.admin.as_ref().unwrap_or(&it.entrance);
             Direct {
                 name: it.plan.name.clone(),
-                target: in_database(target, &self.users.database),
+                target: target.in_database(&self.users.database),
                 address: Some(it).filter(|_| ours).map(told),
                 role: self.users.app.name.clone(),
                 health: self.health(at),
@@ -34,7 +34,7 @@ impl Chain {
     pub fn over_network(&self) -> Vec<Direct> {
         let by_tcp = |(direct, running): (Direct, &Running)| match &running.kept {
             Kept::Postgres(it) => {
-                let target = in_database(&it.target_tcp(), &self.users.database);
+                let target = it.target_tcp().in_database(&self.users.database);
                 Some(Direct { target, ..direct })
             }
             Kept::Program { .. } | Kept::Attached => None,
@@ -51,7 +51,7 @@ impl Chain {
         let Some(running) = self.primary().or(self.postgres()) else {
             return Err(failed(WHO_ANSWERS, "be made", &"there is no PostgreSQL"));
         };
-        let target = in_database(running.admin.as_ref().unwrap_or(&running.entrance), &self.users.database);
+        let target = running.admin.as_ref().unwrap_or(&running.entrance).in_database(&self.users.database);
         // In `public`, whatever the search path of whoever makes it: there those who write look for it.
         let sql = format!(
             "create or replace function public.{WHO_ANSWERS}() returns text language sql volatile parallel safe \

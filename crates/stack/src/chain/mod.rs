@@ -270,7 +270,7 @@ impl Chain {
 
     /// The same for another database.
     pub fn entry_to(&self, database: &str) -> Target {
-        in_database(self.entry(), database)
+        self.entry().in_database(database)
     }
 
     /// The database server, if it is a node of its own.
@@ -451,13 +451,6 @@ impl Running {
     pub fn is_attached(&self) -> bool {
         matches!(self.kept, Kept::Attached)
     }
-}
-
-/// The same target with another database.
-pub fn in_database(target: &Target, database: &str) -> Target {
-    let mut login = Login::clone(&target.login);
-    database.clone_into(&mut login.database);
-    Target { address: target.address.clone(), login: Arc::new(login) }
 }
 
 /// A log-in at a node of ours.

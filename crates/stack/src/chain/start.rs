@@ -1,8 +1,6 @@
 //! How does one node come up?
 
-use super::{
-    Chain, Kept, PATIENCE, Problem, Running, Step, attach, console, failed, in_database, login, remove_socket,
-};
+use super::{Chain, Kept, PATIENCE, Problem, Running, Step, attach, console, failed, login, remove_socket};
 use crate::ask::{Address, Target};
 use crate::component::postgres::{Postgres, Settings, memory};
 use crate::component::program::{Program, Programs};
@@ -157,7 +155,7 @@ impl Chain {
         connection.query(&role).map_err(failure)?;
         let database = format!("create database {} owner {}", self.users.database, app.name);
         connection.query(&database).map_err(failure)?;
-        let mut inside = in_database(admin, &self.users.database).open(PATIENCE).map_err(failure)?;
+        let mut inside = admin.in_database(&self.users.database).open(PATIENCE).map_err(failure)?;
         // Refused where its library is not loaded; then statements are not counted, and the probe says so.
         let _ = inside.query("create extension pg_stat_statements");
         Ok(())

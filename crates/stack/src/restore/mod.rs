@@ -10,7 +10,6 @@ pub use state::{Bloat, State, TableState, state};
 pub use warmth::{Evicted, Warmth, cache, directory, evict, warm};
 
 use crate::ask::{self, Connection, Target};
-use crate::chain::in_database;
 use crate::dataset::{literal, quoted};
 use std::fmt;
 use std::thread::sleep;
@@ -112,7 +111,7 @@ impl Template {
         let Some(owner) = owner(&mut connection, database)? else {
             return Err(Error::Missing { database: database.to_owned() });
         };
-        let state = state(&mut in_database(superuser, database).open(PATIENCE)?)?;
+        let state = state(&mut superuser.in_database(database).open(PATIENCE)?)?;
         let template = format!("{database}_template");
         let mut made = Template {
             superuser: superuser.clone(),
@@ -278,9 +277,9 @@ impl Template {
 /// A session beside the database that is to be dropped.
 fn maintenance(superuser: &Target, database: &str) -> Result<Connection, Error> {
     let beside = if database == "postgres" { "template1" } else { "postgres" };
-    let mut connection = match in_database(superuser, beside).open(PATIENCE) {
+    let mut connection = match superuser.in_database(beside).open(PATIENCE) {
         Err(error) if error.code() == NO_SUCH_DATABASE => {
-            in_database(superuser, "template1").open(PATIENCE)?
+            superuser.in_database("template1").open(PATIENCE)?
         }
         answer => answer?,
     };

@@ -3,7 +3,6 @@
 use super::identity::{self, WHO};
 use super::{Direct, Follower, Glance, Healthy};
 use crate::ask::{Answer, Connection, Error};
-use crate::chain::in_database;
 use crate::dataset::literal;
 use crate::http;
 use crate::replication::Lsn;
@@ -29,7 +28,7 @@ impl Look {
     pub fn new(mut of: Direct) -> Look {
         let question = question(&of.role, &of.target.login.database);
         // A session there is in nobody's way, and has no settings of the application's.
-        of.target = in_database(&of.target, "postgres");
+        of.target = of.target.in_database("postgres");
         Look { of, session: None, question, told: None }
     }
 

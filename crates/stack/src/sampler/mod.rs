@@ -7,7 +7,7 @@ mod local;
 mod session;
 
 use crate::ask::Target;
-use crate::chain::{Running, at, in_database};
+use crate::chain::{Running, at};
 use crate::limits::Group;
 use crate::probe::{Ask, On, Probe, Reading};
 use crate::supervisor::Supervisor;
@@ -119,7 +119,7 @@ impl Point {
             },
         };
         let of_postgres =
-            |it: &Target| if kind == Kind::Postgres { in_database(it, database) } else { it.clone() };
+            |it: &Target| if kind == Kind::Postgres { it.in_database(database) } else { it.clone() };
         let stats_page = match &running.plan.kind {
             plan::Kind::Service(it) => {
                 running.url.as_ref().zip(it.stats.as_deref()).map(|(url, path)| at(url, path))

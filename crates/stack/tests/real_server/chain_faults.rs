@@ -6,7 +6,7 @@ use model::plan::{Attached, AttachedRole, Entrance, Kind, Node, PoolMode};
 use model::summary::Hop;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use stack::ask::{Address, Target};
-use stack::chain::{Chain, Problem, in_database};
+use stack::chain::{Chain, Problem};
 use stack::component::program::Programs;
 use stack::supervisor::{End, Supervisor, free_port};
 use std::fs::OpenOptions;
@@ -34,7 +34,7 @@ fn up(nodes: &[Node]) -> Stand {
 }
 
 fn with_password(target: &Target, password: &str) -> Target {
-    let mut other = in_database(target, &target.login.database);
+    let mut other = target.in_database(&target.login.database);
     Arc::get_mut(&mut other.login).unwrap().password = Some(Secret::new(password));
     other
 }

@@ -131,7 +131,7 @@ fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
     ask(&entry, "create table t (a int)");
     let third = Whom::Node("postgres-3".to_owned());
     // Its socket is a file, which no network leads to.
-    let inside = stack::chain::in_database(&stand.admin("postgres-3"), "app");
+    let inside = stand.admin("postgres-3").in_database("app");
     comes_to(&mut stand, &inside, "select count(*) from t", "0");
     let cut = inflict(&mut stand, &Deed::CutOff { whom: third, lasting: LASTING });
     assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1", "the other one confirms");

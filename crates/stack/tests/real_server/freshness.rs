@@ -105,5 +105,5 @@ fn what_all_replicas_have_applied_is_never_stale_and_a_failover_is_survived() {
     assert!(dead.own.all == 0 && dead.unanswered > 4, "{seen:?}");
     let left = "select count(*) from pg_namespace where nspname like 'pgdyno%'";
     let primary = stand.admin(&promotion.to);
-    comes_to(&mut stand, &stack::chain::in_database(&primary, "app"), left, "0");
+    comes_to(&mut stand, &primary.in_database("app"), left, "0");
 }

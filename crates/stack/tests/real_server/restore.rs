@@ -76,7 +76,7 @@ fn whether_anything_was_written_is_known() {
     let postgres = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
     let superuser = postgres.target();
     superuser.open(PATIENCE).unwrap().query("create database trial").unwrap();
-    let target = stack::chain::in_database(&superuser, "trial");
+    let target = superuser.in_database("trial");
     load(target.clone(), Content::Profiles { users: 5, per_user: 16 });
     let template = Template::make(&superuser, "trial", Whose::Ours).unwrap();
     template.restore().unwrap();

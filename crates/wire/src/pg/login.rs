@@ -1,6 +1,7 @@
 //! Who logs in, and on which terms?
 
 use super::scram::Salted;
+use crate::tls::SslMode;
 use rustls::ClientConfig;
 use std::fmt;
 use std::sync::Arc;
@@ -84,23 +85,6 @@ impl Login {
 pub enum Encryption {
     Plain,
     Tls,
-}
-
-/// When TLS is used and what it must prove; libpq's `sslmode`. Never on Unix sockets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SslMode {
-    Disable,
-    /// First without; with, when the server turns that away.
-    Allow,
-    /// First with; without, when the server has none or turns that away.
-    #[default]
-    Prefer,
-    /// With TLS. The certificate is checked only when roots are there.
-    Require,
-    /// The certificate must be signed by one of the roots.
-    VerifyCa,
-    /// And be for the host that was asked for.
-    VerifyFull,
 }
 
 /// Whether SCRAM is tied to the TLS connection; libpq's `channel_binding`.

@@ -12,9 +12,10 @@ mod scan;
 mod scram;
 mod session;
 
+pub use crate::tls::SslMode;
 pub use channel::Channel;
 pub use event::{Event, ProtocolError, Reply, Status};
 pub use frontend::{cancel_request, copy_data, copy_done, copy_fail, terminate};
-pub use login::{ChannelBinding, Encryption, Login, Methods, Secret, SslMode, Transport};
+pub use login::{ChannelBinding, Encryption, Login, Methods, Secret, Transport};
 pub use message::{Column, Columns, Notice, Row};
 pub use scram::verifier as scram_verifier;
