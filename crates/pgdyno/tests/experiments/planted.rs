@@ -100,6 +100,8 @@ fn measure(it: &Planted, arguments: &[&str]) -> Named {
     let arguments: Vec<&str> = ["--json"].iter().chain(arguments).copied().collect();
     let ended = Ended::of(&mut bench.command_on(&file, &arguments));
     let seconds = begun.elapsed().as_secs();
+    // Shown only when the test fails.
+    println!("{}: {}\n{}", it.name, ended.status, ended.err);
     let out = arguments.iter().position(|it| *it == "--out").map(|it| PathBuf::from(arguments[it + 1]));
     let run = match out {
         // Kept: those that are misnamed are looked at.
