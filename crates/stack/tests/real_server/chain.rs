@@ -120,6 +120,11 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
             assert!(it.version.contains('.'), "{}: {}", it.plan.name, it.version);
         }
         assert_eq!(ask(stand.chain.entry(), "select current_user || ' ' || current_database()"), "app app");
+        // A pooler gives a cancel key of its own, and a balancer the server's.
+        let pooled = nodes.iter().any(|it| matches!(it.kind, Kind::PgBouncer(_) | Kind::Odyssey(_)));
+        let direct = stand.chain.entry().open(PATIENCE).unwrap().is_direct();
+        assert_eq!(direct, !pooled, "{expected}");
+        assert_eq!(stand.chain.entry().login.cancels, nodes.len() == 1, "{expected}");
     };
     for entrance in [(Unix, "unix"), (Tcp, "tcp"), (Tls, "tls")] {
         let base = postgres(entrance.0);
