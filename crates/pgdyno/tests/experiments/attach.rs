@@ -1,10 +1,11 @@
 //! What was there before is measured, never touched; its password is never told.
 
-use super::stand::{BARE, Bench, PGDYNO, trials};
+use super::stand::{BARE, Bench, Ended, PGDYNO, trials, until};
 use stack::component::postgres::{Postgres, Settings};
 use stack::find::Search;
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use store::Status;
 
@@ -73,4 +74,157 @@ fn a_silent_server_ends_the_log_in_with_its_timeout() {
     ended.expect(1);
     let expected = format!("postgres could not be reached: {address}: no answer to the log-in within 2 s");
     assert!(ended.err.contains(&expected), "{}", ended.err);
+}
+
+/// An attached pooler that leads to another database or server than the attached PostgreSQL is refused before the load.
+#[test]
+fn an_attached_pooler_must_lead_to_the_attached_server() {
+    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let mut start = |name: &str| {
+        let settings = Settings { name: name.to_owned(), ..Settings::default() };
+        Postgres::start(&mut supervisor, &installation, &settings).unwrap_or_else(|why| panic!("{why}"))
+    };
+    let (server, other) = (start("server"), start("other"));
+    let mut connection = server.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+    connection.query("create database shop").expect("it serves");
+    // Both servers must let the same password in.
+    let password = server.password().reveal().to_owned();
+    let sql = format!("alter role postgres password '{password}'");
+    let mut connection = other.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+    connection.query(&sql).expect("it serves");
+    drop(connection);
+    let address =
+        |port: u16, database: &str| format!("host=127.0.0.1 port={port} user=postgres dbname={database}");
+    // What speaks PostgreSQL's protocol at an address may be a pooler, so that a server stands for one.
+    for (port, database, expected) in [
+        (server.port, "shop", ""),
+        (server.port, "postgres", "these are two databases of one server"),
+        (other.port, "postgres", "these are two servers"),
+    ] {
+        let stack = format!(
+            "pooler: {{ kind: pgbouncer, attach: \"{}\" }}, postgres: {{ attach: \"{}\" }}",
+            address(port, database),
+            address(server.port, "shop"),
+        );
+        let bench = Bench::new("path", &BARE.replace("postgres: {}", &stack));
+        let ended = bench.begin_as(bench.command(&[]).env("PGPASSWORD", &password)).end();
+        ended.expect(if expected.is_empty() { 0 } else { 1 });
+        assert!(ended.err.contains(expected), "{}", ended.err);
+        if !expected.is_empty() {
+            let named = [
+                format!("stack.pooler.attach (127.0.0.1:{port}/{database}) leads to database \"{database}\""),
+                format!("stack.postgres.attach (127.0.0.1:{}/shop) is database \"shop\"", server.port),
+            ];
+            assert!(named.iter().all(|it| ended.err.contains(it)), "{}", ended.err);
+        }
+    }
+}
+
+/// A service that answers 200 to every request and asks no database.
+fn service_without_a_database() -> u16 {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("it is bound").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let mut stream = stream;
+                let mut buffer = [0; 4096];
+                // A request of the load fits into one read.
+                while stream.read(&mut buffer).is_ok_and(|it| it > 0) {
+                    if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    port
+}
+
+/// A server that the load never reached is a finding and stands in the answer.
+#[test]
+fn a_server_that_the_service_never_asks_is_reported() {
+    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let yaml = format!(
+        "stack:\n  service: {{ url: \"http://127.0.0.1:{}\" }}\n  \
+         postgres: {{ attach: \"host=127.0.0.1 port={} user=postgres dbname=postgres\" }}\n\
+         operations: {{ ask: {{ get: /x }} }}\n\
+         load: {{ model: closed, clients: 2, duration: 6s }}\n",
+        service_without_a_database(),
+        postgres.port
+    );
+    let bench = Bench::new("unused", &yaml);
+    let ended =
+        bench.begin_as(bench.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal())).end();
+    let document = ended.expect(0).document();
+    let findings = document["findings"].as_array().expect("a list");
+    let unused: Vec<_> = findings.iter().filter(|it| it["it"]["kind"] == "not_used").collect();
+    assert_eq!(unused.len(), 1, "{findings:#?}");
+    assert_eq!(unused[0]["it"]["node"], "postgres", "{findings:#?}");
+    let page = Ended::of(
+        Command::new(PGDYNO)
+            .args(["report", bench.stored().path().to_str().expect("a plain name"), "--format", "md"])
+            .current_dir(&bench.folder),
+    );
+    let answer = "The load did not pass through postgres: nothing here is measured of it.";
+    assert!(page.out.contains(answer), "{}\n{}", page.err, page.out);
+}
+
+/// The console of a pooler that the load does not pass through counts nothing of it.
+#[test]
+fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
+    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let port = stack::supervisor::free_port().expect("a free port");
+    let server = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
+    let stack = format!(
+        "pooler: {{ kind: pgbouncer, attach: \"{server}\", admin: \"host=127.0.0.1 port={port} user=postgres \
+         dbname=pgbouncer\" }}, postgres: {{ attach: \"{server}\" }}"
+    );
+    let bench = Bench::new("bypassed", &BARE.replace("postgres: {}", &stack).replace("1s", "4s"));
+    let configuration = bench.folder.join("pgbouncer.ini");
+    let text = format!(
+        "[databases]\n* = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+         unix_socket_dir =\nauth_type = any\nadmin_users = postgres\npool_mode = transaction\n",
+        postgres.port
+    );
+    std::fs::write(&configuration, text).expect("it is ours");
+    let mut command = Command::new("pgbouncer");
+    // As root it insists on another user.
+    if rustix::process::getuid().is_root() {
+        command.args(["-u", "nobody"]);
+    }
+    let child = command.arg(&configuration).stderr(Stdio::null()).spawn().expect("PgBouncer is installed");
+    let _pooler = Ending(child);
+    until("PgBouncer listens", || {
+        std::net::TcpStream::connect(("127.0.0.1", port)).map(drop).map_err(|it| it.to_string())
+    });
+    let ended =
+        bench.begin_as(bench.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal())).end();
+    let document = ended.expect(0).document();
+    let findings = document["findings"].as_array().expect("a list");
+    let unused: Vec<_> = findings.iter().filter(|it| it["it"]["kind"] == "not_used").collect();
+    assert_eq!(unused.len(), 1, "{findings:#?}");
+    let it = &unused[0]["it"];
+    assert_eq!((it["node"].as_str(), it["counted"].as_u64()), (Some("pooler"), Some(0)), "{findings:#?}");
+}
+
+/// A process that ends with its test.
+struct Ending(Child);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }

@@ -10,6 +10,7 @@ mod direct;
 mod faults;
 mod guard;
 mod hop;
+mod path;
 mod patroni;
 mod problem;
 mod promote;
@@ -403,6 +404,7 @@ impl Chain {
             // They stand behind all others.
             self.grow(supervisor, tell)?;
         }
+        self.check_path()?;
         self.find_hops(supervisor)
     }
 

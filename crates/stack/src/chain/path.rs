@@ -1,0 +1,162 @@
+//! Check that attached poolers and balancers lead to the PostgreSQL of their stack.
+//!
+//! The address of a pooler does not show where it leads. A session through it, opened as clients open theirs, does: the
+//! database and the start time of the server that answers it are compared with those of the attached PostgreSQL. The start
+//! time, in microseconds, identifies a server process. The system identifier is that of a primary and of all its replicas, so
+//! equal ones prove nothing and different ones prove two systems; where the user may not read it, the start time decides. The
+//! server's address is only shown: one server may have several.
+
+use super::{Chain, PATIENCE, Problem, Running, failed};
+use crate::ask::{Connection, Error};
+use std::fmt;
+
+/// The server and the database that answer a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Identity {
+    database: String,
+    /// Start of the server by its own clock: microseconds since 1970, and as a text.
+    started: (i64, String),
+    /// The address at which the server took the session, as a text.
+    address: String,
+    /// System identifier of the database cluster; `None` where the user may not read it.
+    system: Option<String>,
+}
+
+const SERVER: &str = "select current_database(), (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint, \
+    to_char(pg_postmaster_start_time() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS'), \
+    coalesce(host(inet_server_addr()) || ' port ' || inet_server_port(), 'a Unix socket, port ' || current_setting('port'))";
+const SYSTEM: &str = "select system_identifier from pg_control_system()";
+
+impl Chain {
+    /// Refuses a chain in which an attached node leads to another server or database than that of the chain.
+    ///
+    /// Costs one session for each attached node. A server that does not describe itself is not compared.
+    pub(super) fn check_path(&self) -> Result<(), Problem> {
+        let Some(postgres) = self.postgres() else { return Ok(()) };
+        let in_front = self.nodes.iter().filter(|it| it.is_attached() && it.url.is_none());
+        let in_front: Vec<&Running> = in_front.filter(|it| it.plan.name != postgres.plan.name).collect();
+        if in_front.is_empty() {
+            return Ok(());
+        }
+        let Some(expected) = identify(postgres)? else { return Ok(()) };
+        for node in in_front {
+            if let Some(reached) = identify(node)?
+                && let Some(difference) = reached.difference(&expected)
+            {
+                let (name, server) = (&node.plan.name, &postgres.plan.name);
+                let why = format!(
+                    "stack.{name}.attach ({}) leads to {reached}; stack.{server}.attach ({}) is {expected}: {difference}. \
+                     Write the address of what {name} leads to in stack.{server}.attach, or leave {server} out",
+                    place(node),
+                    place(postgres),
+                );
+                return Err(Problem::Impossible { node: name.clone(), why });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Who answers a session through this node; `None` if the server does not know the functions that are asked for.
+fn identify(node: &Running) -> Result<Option<Identity>, Problem> {
+    let failure = |it: Error| failed(&node.plan.name, "be asked which server it leads to", &it);
+    let mut connection = node.entrance.open(PATIENCE).map_err(failure)?;
+    let row = match ask(&mut connection, SERVER).map_err(failure)? {
+        Some(it) => it,
+        None => return Ok(None),
+    };
+    let system = ask(&mut connection, SYSTEM).map_err(failure)?;
+    Ok(Identity::read(&row, system.and_then(|it| it.into_iter().next()?)))
+}
+
+/// The only row of the answer; `None` if the server refuses the question and keeps the session.
+fn ask(connection: &mut Connection, sql: &str) -> Result<Option<Vec<Option<String>>>, Error> {
+    match connection.query(sql) {
+        Ok(it) => Ok(it.rows.into_iter().next()),
+        Err(Error::Server(it)) if it.severity == "ERROR" => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn place(node: &Running) -> String {
+    format!("{}/{}", node.entrance.address, node.entrance.login.database)
+}
+
+impl Identity {
+    fn read(row: &[Option<String>], system: Option<String>) -> Option<Identity> {
+        let value = |column: usize| row.get(column)?.clone();
+        let started = (value(1)?.parse().ok()?, value(2)?);
+        Some(Identity { database: value(0)?, started, address: value(3)?, system })
+    }
+
+    /// How the server or database differs from the expected one; `None` if it is the same.
+    fn difference(&self, expected: &Identity) -> Option<&'static str> {
+        let other_system = match (&self.system, &expected.system) {
+            (Some(reached), Some(expected)) => reached != expected,
+            _ => false,
+        };
+        if other_system || self.started.0 != expected.started.0 {
+            let same_system = self.system.is_some() && !other_system;
+            return Some(if same_system {
+                "these are two servers of one system, such as a primary and its replica"
+            } else {
+                "these are two servers"
+            });
+        }
+        (self.database != expected.database).then_some("these are two databases of one server")
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Identity { database, started, address, system } = self;
+        let system = system.as_ref().map_or(String::new(), |it| format!("system identifier {it}, "));
+        write!(f, "database {database:?} of the server at {address} ({system}started {} UTC)", started.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compares_servers_and_databases() {
+        let identity = |database: &str, started, system: &str, address: &str| Identity {
+            database: database.to_owned(),
+            started: (started, String::new()),
+            address: address.to_owned(),
+            system: (!system.is_empty()).then(|| system.to_owned()),
+        };
+        let expected = identity("shop", 1_000_001, "7", "::1 port 5432");
+        for (reached, difference) in [
+            (identity("shop", 1_000_001, "7", "::1 port 5432"), None),
+            // By another of its addresses, and by a user who may not read the system identifier.
+            (identity("shop", 1_000_001, "7", "a Unix socket, port 5432"), None),
+            (identity("shop", 1_000_001, "", "::1 port 5432"), None),
+            (identity("h4", 1_000_001, "7", "::1 port 5432"), Some("these are two databases of one server")),
+            (identity("shop", 1_000_002, "8", "::1 port 5432"), Some("these are two servers")),
+            (identity("shop", 1_000_001, "8", "::1 port 5432"), Some("these are two servers")),
+            (identity("shop", 1_000_002, "", "::1 port 5432"), Some("these are two servers")),
+            (
+                identity("shop", 1_000_002, "7", "::1 port 5432"),
+                Some("these are two servers of one system, such as a primary and its replica"),
+            ),
+        ] {
+            assert_eq!(reached.difference(&expected), difference, "{reached:?}");
+        }
+    }
+
+    #[test]
+    fn reads_what_a_server_says_of_itself() {
+        let row = |it: [&str; 4]| it.map(|it| (!it.is_empty()).then(|| it.to_owned()));
+        let whole = row(["shop", "1763849723123456", "2025-11-22 22:15:23", "127.0.0.1 port 5432"]);
+        let it = Identity::read(&whole, Some("7".to_owned())).expect("nothing is missing");
+        assert_eq!(
+            it.to_string(),
+            "database \"shop\" of the server at 127.0.0.1 port 5432 (system identifier 7, started 2025-11-22 22:15:23 UTC)"
+        );
+        for it in [["", "1", "t", "a"], ["d", "", "t", "a"], ["d", "x", "t", "a"], ["d", "1", "", "a"]] {
+            assert_eq!(Identity::read(&row(it), None), None, "{it:?}");
+        }
+    }
+}
