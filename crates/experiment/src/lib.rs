@@ -17,7 +17,7 @@ mod template;
 mod tree;
 mod unit;
 
-pub use mistake::{Mistake, Mistakes, Source, Span};
+pub use mistake::{Mistake, Mistakes, Source, Span, nearest};
 
 use mistake::quote;
 use model::Nanos;

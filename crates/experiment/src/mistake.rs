@@ -134,7 +134,7 @@ pub(crate) fn any_of<T: AsRef<str>>(words: &[T]) -> String {
 }
 
 /// The one of `names` that `name` is most likely meant to be: one that differs in at most a third of its letters.
-pub(crate) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_lowercase().replace('-', "_");
     let most = (wanted.chars().count() / 3).max(1);
     names

@@ -4,6 +4,8 @@ mod feeds;
 mod grammars;
 mod words;
 
+pub use grammars::parse_rule;
+
 use crate::mistakes;
 use crate::terminal;
 use crate::voice::plain;

@@ -1,7 +1,7 @@
 //! What do a rule's arguments say?
 
 use super::codes::{Mask, Scope};
-use super::{Complaint, Difference, Scene, complaint};
+use super::{Complaint, Difference, Scene, SeriesName, complaint};
 use model::Nanos;
 
 /// How much is too much.
@@ -30,6 +30,7 @@ pub struct Arguments<'a> {
     /// The rule and its arguments, for complaints.
     form: String,
     pub warnings: Vec<Difference>,
+    pub series: Option<SeriesName>,
 }
 
 impl<'a> Arguments<'a> {
@@ -45,7 +46,8 @@ impl<'a> Arguments<'a> {
         if text.trim().is_empty() {
             given.clear();
         }
-        Arguments { given: given.into_iter(), close: at + text.len(), scene, form, warnings: Vec::new() }
+        let (warnings, series) = (Vec::new(), None);
+        Arguments { given: given.into_iter(), close: at + text.len(), scene, form, warnings, series }
     }
 
     /// The next argument, which is `what`.

@@ -6,7 +6,7 @@
 
 use super::arguments::Arguments;
 use super::window::Consecutive;
-use super::{Cause, Complaint, Difference, Watch};
+use super::{Cause, Complaint, Difference, SeriesName, Watch};
 use model::{Sample, Tick};
 use std::cmp::Ordering;
 
@@ -20,6 +20,8 @@ struct Metric {
     /// How a bad value compares with the bound.
     bad: Ordering,
     seconds: Consecutive,
+    /// No second has had a sample yet.
+    blind: bool,
 }
 
 impl Watch for Metric {
@@ -39,8 +41,13 @@ impl Watch for Metric {
         if last.is_empty() {
             return None;
         }
+        self.blind = false;
         let bad = last.iter().any(|it| it.value.partial_cmp(&self.bound) == Some(self.bad));
         self.seconds.see(tick, bad)
+    }
+
+    fn is_blind(&self) -> bool {
+        self.blind
     }
 }
 
@@ -65,13 +72,14 @@ pub fn lower(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
 fn build(from: &mut Arguments<'_>, bad: Ordering) -> Result<Box<dyn Watch>, Complaint> {
     from.warnings.push(Difference::MissingMetric);
     let node = from.next("a node's name, `*` for any")?.text.to_owned();
-    let metric = from.next("a metric's name")?.text;
-    let (series, label) = match metric.split_once(':') {
+    let metric = from.next("a metric's name")?;
+    let (series, label) = match metric.text.split_once(':') {
         Some((series, label)) => (series.to_owned(), Some(label.to_owned())),
-        None => (metric.to_owned(), None),
+        None => (metric.text.to_owned(), None),
     };
+    from.series = Some(SeriesName { offset: metric.at, name: series.clone() });
     let (bound, seconds) = (from.number()?, Consecutive::new(from.seconds()?));
-    Ok(Box::new(Metric { node, series, label, bound, bad, seconds }))
+    Ok(Box::new(Metric { node, series, label, bound, bad, seconds, blind: true }))
 }
 
 #[cfg(test)]

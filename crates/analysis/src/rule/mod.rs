@@ -64,6 +64,17 @@ pub struct Rule {
 pub struct Parsed {
     pub rule: Rule,
     pub warnings: Vec<Difference>,
+    /// The series that the rule looks at; `None` for rules about transactions.
+    pub series: Option<SeriesName>,
+}
+
+/// The name of a series in a rule. Whether there is such a series, the probes know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesName {
+    /// Bytes from the beginning of the text.
+    pub offset: usize,
+    /// Without its label.
+    pub name: String,
 }
 
 /// A mistake of the user.
@@ -81,6 +92,11 @@ pub struct Complaint {
 trait Watch: Debug + Send {
     /// The first bad second, if the rule fires now.
     fn see(&mut self, tick: &Tick) -> Option<Cause>;
+
+    /// Whether it has had nothing to look at yet.
+    fn is_blind(&self) -> bool {
+        false
+    }
 }
 
 /// A second that may be the cause.
@@ -162,13 +178,19 @@ pub fn parse(text: &str, scene: &Scene) -> Result<Parsed, Complaint> {
     if family.rc.is_none() {
         warnings.push(Difference::NotTanks);
     }
-    Ok(Parsed { rule: Rule { text: written.to_owned(), tank_rc: family.rc, watch }, warnings })
+    let series = arguments.series;
+    Ok(Parsed { rule: Rule { text: written.to_owned(), tank_rc: family.rc, watch }, warnings, series })
 }
 
 impl Rule {
     /// As the user wrote it.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether no second had a value of the series that the rule looks at.
+    pub fn is_blind(&self) -> bool {
+        self.watch.is_blind()
     }
 
     /// Looks at the next second; whoever goes on after a rule has fired may see it fire again.

@@ -504,6 +504,22 @@ fn mistakes() {
 }
 
 #[test]
+fn a_rule_names_its_series_and_knows_whether_it_has_a_value() {
+    for (rule, series, samples, blind) in [
+        ("metric_higher(*, pg_backends:active, 1, 1)", Some((17, "pg_backends")), "a.cpu=9", true),
+        ("metric_lower( a, cpu, 1, 1)", Some((17, "cpu")), "a.cpu=9", false),
+        ("metric_lower(b, cpu, 1, 1)", Some((16, "cpu")), "a.cpu=9", true),
+        ("net(xx, 1, 1)", None, "", false),
+    ] {
+        let mut it = parse(rule, &scene()).expect(rule);
+        let named = series.map(|(offset, name)| SeriesName { offset, name: name.to_owned() });
+        assert_eq!(it.series, named, "{rule}");
+        it.rule.watch(&tick(0, samples));
+        assert_eq!(it.rule.is_blind(), blind, "{rule}");
+    }
+}
+
+#[test]
 fn where_tank_does_otherwise() {
     use Difference::*;
     let times = || TimesOfFailures;

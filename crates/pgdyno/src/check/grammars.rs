@@ -1,6 +1,6 @@
 //! What do the grammars within an experiment file say, each of which is another crate's knowledge?
 
-use analysis::rule::Scene;
+use analysis::rule::{self, Scene};
 use experiment::{Complaint, Course, Grammars, Judged, Place};
 use load::script::Pattern;
 use load::{schedule, script};
@@ -108,9 +108,43 @@ fn secret(name: &str) -> Judged {
 }
 
 fn rule(text: &str, setup: &Setup) -> Judged {
-    analysis::rule::parse(text, &Scene::of(setup))
-        .map(|_| ())
-        .map_err(|it| vec![complaint(text, &it, "a stop rule")])
+    let parsed = parse_rule(text, &Scene::of(setup));
+    parsed.map(drop).map_err(|it| vec![complaint(text, &it, "a stop rule")])
+}
+
+/// Reads a stop rule. A series that no probe writes is an error.
+pub fn parse_rule(text: &str, scene: &Scene) -> Result<rule::Parsed, rule::Complaint> {
+    let parsed = rule::parse(text, scene)?;
+    if let Some(rule::SeriesName { offset, name }) = &parsed.series
+        && !series().any(|it| it == name)
+    {
+        let found = format!("`{name}`, which no probe writes,");
+        return Err(rule::Complaint { offset: *offset, found, instead: similar_series(name) });
+    }
+    Ok(parsed)
+}
+
+/// Names of all series that are sampled in a trial.
+fn series() -> impl Iterator<Item = &'static str> {
+    let of_probes = stack::probe::ALL.iter().flat_map(|it| it.series).map(|it| it.name);
+    of_probes.chain([stack::freshness::SERIES])
+}
+
+/// Names of series that share most with this one: the one that differs in a few letters, else those with the same words.
+fn similar_series(name: &str) -> String {
+    const MOST: usize = 8;
+    if let Some(it) = experiment::nearest(name, series()) {
+        return format!("`{it}`");
+    }
+    let words: Vec<&str> = name.split('_').filter(|it| it.len() > 2).collect();
+    let shared = |it: &str| words.iter().filter(|word| it.contains(**word)).count();
+    let mut all: Vec<&str> = series().filter(|it| shared(it) > 0).collect();
+    all.sort_by_key(|it| std::cmp::Reverse(shared(it)));
+    all.truncate(MOST);
+    match all.is_empty() {
+        false => format!("one of {}", all.join(", ")),
+        true => "the name of a series such as `pg_backends`; docs/probes.md lists all".to_owned(),
+    }
 }
 
 fn objective(text: &str, setup: &Setup) -> Judged {
@@ -121,7 +155,7 @@ fn objective(text: &str, setup: &Setup) -> Judged {
 }
 
 /// The caret stands below the part that is quoted, or below one letter.
-fn complaint(text: &str, it: &analysis::rule::Complaint, whose: &str) -> Complaint {
+fn complaint(text: &str, it: &rule::Complaint, whose: &str) -> Complaint {
     let rest = text.get(it.offset..).unwrap_or_default();
     let quoted = it.found.split('`').nth(1).filter(|part| !part.is_empty() && rest.starts_with(part));
     let length = quoted.map_or_else(|| rest.chars().next().map_or(0, char::len_utf8), str::len);

@@ -1,7 +1,8 @@
 //! When would other stop rules have ended the trials of a stored run?
 
+use crate::check::parse_rule;
 use crate::voice::Trouble;
-use analysis::rule::{self, Rule, Scene};
+use analysis::rule::{Rule, Scene};
 use model::plan::Experiment;
 use report::lang::{En, Lang};
 use serde::Deserialize;
@@ -45,7 +46,7 @@ pub fn text(path: &Path, rules: &[String]) -> Result<String, Trouble> {
 }
 
 fn parse(text: &str, scene: &Scene) -> Result<Rule, Trouble> {
-    rule::parse(text, scene).map(|it| it.rule).map_err(|it| {
+    parse_rule(text, scene).map(|it| it.rule).map_err(|it| {
         let at = it.offset + 1;
         Trouble::new(format!("`{text}`, column {at}: {}", it.found)).hint(format!("write {}", it.instead))
     })

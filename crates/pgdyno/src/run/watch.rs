@@ -132,6 +132,13 @@ impl<'a> Eyes<'a> {
     /// After the last look of the probes. What a rule said, if one did, and the seconds that were kept.
     pub fn finish(mut self) -> (Option<Fired>, Vec<Pace>) {
         self.gather();
+        let blind: Vec<String> =
+            self.rules.iter().filter(|it| it.is_blind()).map(|it| it.text().to_owned()).collect();
+        for rule in blind {
+            let text =
+                format!("the stop rule {rule} never had a value: no node of its name has such a metric");
+            self.event(EventKind::Other, None, text);
+        }
         let (writer, trial) = self.store;
         writer.samples(trial, self.fresh);
         (self.fired, self.kept.unwrap_or_default())
