@@ -201,6 +201,32 @@ fn no_output_holds_what_a_terminal_obeys() {
     }
 }
 
+/// `doctor` shows what programs on the search path say of their version, and their paths.
+#[test]
+fn doctor_holds_nothing_that_a_terminal_obeys() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("doctor", |_| ());
+    let programs = folder.0.join(format!("bin{HOSTILE}"));
+    fs::create_dir(&programs).expect("there is room");
+    for name in
+        ["pgbench", "pgbouncer", "odyssey", "haproxy", "patroni", "etcd", "postgres", "initdb", "pg_ctl"]
+    {
+        let path = programs.join(name);
+        fs::write(&path, format!("#!/bin/sh\nprintf '%s\\n' 'PgBouncer 1.2{HOSTILE}'\n"))
+            .expect("there is room");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    }
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("it is set"));
+    let bin = programs.to_str().expect("it is UTF-8");
+    for args in [&["doctor"][..], &["doctor", "--json"], &["doctor", "--pg-bin", bin], &["doctor", HOSTILE]] {
+        let done = Command::new(PGDYNO).args(args).env("PATH", &path).output().expect("it is built");
+        let text =
+            format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+        assert_eq!(unsafe_in(&text), None, "{args:?}: {text:?}");
+        assert!(text.contains("u{202e}") || text.contains("u202e"), "{args:?}: {text}");
+    }
+}
+
 /// Files of a run's contents are their owner's, as the run is.
 #[test]
 fn what_is_written_is_private() {

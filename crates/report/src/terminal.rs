@@ -36,9 +36,11 @@ pub fn safe_line(text: &str) -> String {
 /// Length of the sequence of [`STYLES`] with which `text` begins.
 fn style(text: &str) -> Option<usize> {
     let behind = text.strip_prefix("\u{1b}[")?;
-    let (codes, _) = behind.split_once('m')?;
+    // Only as far as codes go: a search for the end would read the rest of the text for each sequence that has none.
+    let (codes, rest) =
+        behind.split_at(behind.bytes().take_while(|it| matches!(it, b'0'..=b'9' | b';')).count());
     let known = |code: &str| code.parse().is_ok_and(|it: u8| STYLES.contains(&it));
-    codes.split(';').all(known).then(|| codes.len() + "\u{1b}[m".len())
+    (rest.starts_with('m') && codes.split(';').all(known)).then(|| codes.len() + "\u{1b}[m".len())
 }
 
 /// The same JSON, in whose strings nothing is left that a terminal would obey.
@@ -66,6 +68,8 @@ mod tests {
             ("a\r\nb\rc", "a\nbc", "a\nbc"),
             ("\u{1b}[31mred\u{1b}[0m", "\u{1b}[31mred\u{1b}[0m", "\\u{1b}[31mred\\u{1b}[0m"),
             ("\u{1b}[1;91mx", "\u{1b}[1;91mx", "\\u{1b}[1;91mx"),
+            ("\u{1b}[+31mx", "\\u{1b}[+31mx", "\\u{1b}[+31mx"),
+            ("\u{1b}[31", "\\u{1b}[31", "\\u{1b}[31"),
             ("\u{1b}[8mhidden", "\\u{1b}[8mhidden", "\\u{1b}[8mhidden"),
             ("\u{1b}[2J\u{1b}[1;1H", "\\u{1b}[2J\\u{1b}[1;1H", "\\u{1b}[2J\\u{1b}[1;1H"),
             ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}", "\\u{1b}]0;title\\u{7}"),
@@ -80,6 +84,16 @@ mod tests {
         ] {
             assert_eq!(safe(text, true), styled, "{text:?}");
             assert_eq!(safe(text, false), plain, "{text:?}");
+        }
+    }
+
+    /// Ten megabytes of sequences that have no end take as long as any other text.
+    #[test]
+    fn sequences_without_an_end_are_read_once() {
+        for part in ["\u{1b}[", "\u{1b}[31", "\u{1b}[1;1;1;1;1;"] {
+            let count = (10 << 20) / part.len();
+            let safe = safe(&part.repeat(count), true);
+            assert_eq!(safe.len(), count * (part.len() + "\\u{1b}".len() - 1), "{part:?}");
         }
     }
 
