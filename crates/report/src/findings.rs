@@ -36,6 +36,20 @@ pub fn told(
     groups.iter().map(tell).collect()
 }
 
+/// Nodes of the wanted cells that the load did not pass through, each once.
+pub(crate) fn unused(findings: &[Finding], wanted: impl Fn(usize) -> bool) -> Vec<&str> {
+    let mut nodes: Vec<&str> = Vec::new();
+    for it in findings {
+        if let Finding::Circumstance { cell, it: Circumstance::NotUsed { node, .. } } = it
+            && wanted(*cell)
+            && !nodes.contains(&node.as_str())
+        {
+            nodes.push(node);
+        }
+    }
+    nodes
+}
+
 /// Paragraphs and tables for a terminal; empty without findings.
 pub(crate) fn text(all: &[Told], style: Style) -> String {
     let tell = |it: &Told| {

@@ -1,9 +1,10 @@
 //! How does continuous integration learn which objectives were kept?
 //!
 //! A test case for each objective of each cell, one for what outlived its faults, one for reads that were promised to be fresh, and
-//! one for each trial: a broken objective, a broken promise, an invalid trial and one in which nothing succeeded for a while are
-//! failures, what could not be told is skipped.
+//! one for each trial: a broken objective, a broken promise, an invalid trial, one in which nothing succeeded for a while, and one whose
+//! load did not pass through all nodes of its stack are failures, what could not be told is skipped.
 
+use crate::findings::unused;
 use crate::html::escaped;
 use crate::lang::Lang;
 use crate::lang::failover::Outlived;
@@ -56,7 +57,11 @@ pub fn junit(account: &Account, answer: &str, lang: &dyn Lang) -> String {
     let mut trials = Suite::new(lang.term(Term::Trials));
     for it in &account.trials {
         let which = lang.trial("", it.repetition + 1);
-        trials.case(&account.experiment.name, name(it.cell), &which, outcome(it, lang));
+        let outcome = match (outcome(it, lang), unused(&account.findings, |cell| cell == it.cell)) {
+            (Outcome::Passed, nodes) if !nodes.is_empty() => Outcome::Failed(lang.not_passed(&nodes)),
+            (outcome, _) => outcome,
+        };
+        trials.case(&account.experiment.name, name(it.cell), &which, outcome);
     }
     let suites: Vec<&Suite> =
         [&objectives, &survivals, &reads, &trials].into_iter().filter(|it| it.tests > 0).collect();

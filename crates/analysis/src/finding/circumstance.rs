@@ -4,7 +4,6 @@ use super::beside::read_back;
 use super::samples::{self, growth};
 use super::{Cell, Finding, TrialFacts, host};
 use model::finding::{Circumstance, Missing, SentOn};
-use model::plan::{Kind, Node};
 use model::reach::Reach;
 use model::summary::Reason;
 use model::{LogEvent, Nanos};
@@ -69,48 +68,6 @@ fn cancelled(trial: &TrialFacts<'_>) -> Option<f64> {
     let logged: u64 = trial.events.iter().filter(cancelled).map(LogEvent::lines).sum();
     let executed = it.total.counts.executed() as f64;
     (executed > 0.0).then(|| 1000.0 * told.max(logged) as f64 / executed)
-}
-
-/// Consoles keep up with what passes for so long, seconds; Odyssey's in the intervals of its `stats_interval`.
-const CONSOLE: f64 = 2.0;
-const ODYSSEY: f64 = 60.0;
-
-/// Poolers through which the load seemed to go, and whose consoles counted no transaction. A service behind the entrance may
-/// answer without asking its database, so that its pooler is left out.
-pub fn not_used(cell: &Cell<'_>) -> Vec<Finding> {
-    let nodes = &cell.setup.stack.nodes;
-    if nodes.iter().any(|it| matches!(it.kind, Kind::Service(_))) {
-        return Vec::new();
-    }
-    let of_node = |node: &Node| {
-        let counts = |it: &TrialFacts<'_>| {
-            let ok = it.summary?.total.counts.ok;
-            transactions(it, &node.name).map(|counted| (counted, ok))
-        };
-        let known: Vec<(f64, u64)> = cell.trials.iter().filter_map(|it| counts(it)).collect();
-        let transactions = known.iter().map(|it| it.1).sum();
-        let unused = transactions > 0 && known.iter().all(|it| it.0 == 0.0);
-        let (trials, of) = (known.len() as u32, cell.trials.len() as u32);
-        unused.then(|| Circumstance::NotUsed { node: node.name.clone(), transactions, trials, of })
-    };
-    nodes.iter().filter_map(of_node).map(|it| Finding::Circumstance { cell: cell.number, it }).collect()
-}
-
-/// By how much a pooler's count of transactions grew; `None` where its console was not asked for long enough.
-fn transactions(trial: &TrialFacts<'_>, node: &str) -> Option<f64> {
-    // A console names no database that no client has used.
-    let kinds = [
-        (samples::PGBOUNCER_DATABASES, samples::PGBOUNCER_TRANSACTIONS, CONSOLE),
-        (samples::ODYSSEY_TRANSACTIONS, samples::ODYSSEY_TRANSACTIONS, ODYSSEY),
-    ];
-    kinds.into_iter().find_map(|(asked, counted, least)| {
-        let moments = samples::sums(trial.samples, node, asked, |_| true);
-        let lasting = (moments.last()?.0 - moments.first()?.0).as_secs_f64();
-        let grown = samples::sums(trial.samples, node, counted, |_| true);
-        // The first use of a database is its first row.
-        let grown = grown.last().map_or(0.0, |last| last.1 - if grown.len() > 1 { grown[0].1 } else { 0.0 });
-        (lasting >= least).then_some(grown)
-    })
 }
 
 /// Trials in which the generator or its host was what was measured.

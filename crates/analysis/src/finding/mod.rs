@@ -20,6 +20,7 @@ mod queue;
 pub(crate) mod samples;
 mod service;
 mod tables;
+mod unused;
 mod waits;
 
 use crate::sizes::SizeCourse;
@@ -124,6 +125,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         trials.iter().zip(&late).map(|(it, samples)| TrialFacts { samples, ..it.clone() }).collect();
     let mut found = Vec::new();
     for cell in &cells {
+        let before = found.len();
         found.extend(clients::slots_exhausted(cell));
         found.extend(clients::starved(cell));
         found.extend(clients::failures(cell));
@@ -139,8 +141,11 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(compared::deadlocks(cell));
         found.extend(clients::run_is_closed(cell));
         found.extend(clients::left(cell));
-        found.extend(circumstance::not_used(cell));
         found.extend(circumstance::feed_fits(cell));
+        let unused = unused::nodes(cell);
+        let of_cell = found.split_off(before);
+        found.extend(of_cell.into_iter().filter(|it| !unused::blames(it, cell, &unused)));
+        found.extend(unused);
     }
     found.extend(compared::throughput(&cells, experiment.seed));
     found.extend(compared::not_concurrent(&cells, experiment));

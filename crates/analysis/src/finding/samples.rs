@@ -23,12 +23,18 @@ pub const CGROUP_CPU: &str = "cgroup_cpu";
 /// By queryid of the statement that waits for a lock, and its text behind that.
 pub const PG_LOCK_WAITERS: &str = "pg_lock_waiters";
 pub const PG_STATEMENT_TEXT: &str = "pg_statement_text";
+/// Transactions of the monitoring session, which the two counters above include.
+pub const PG_MONITOR_TRANSACTIONS: &str = "pg_monitor_transactions";
+/// Age of the oldest open transaction, seconds.
+pub const PG_LONGEST_TRANSACTION: &str = "pg_longest_transaction";
 pub const PG_LONGEST_LOCK_WAIT: &str = "pg_longest_lock_wait";
 /// By queryid; of all statements without one.
 pub const PG_STATEMENT_ROWS: &str = "pg_statement_rows";
 pub const PG_SETS: &str = "pg_sets";
 /// By database.
 pub const PG_BLOCKS_READ: &str = "pg_blocks_read";
+pub const PG_COMMITS: &str = "pg_commits";
+pub const PG_ROLLBACKS: &str = "pg_rollbacks";
 pub const PG_DEADLOCKS: &str = "pg_deadlocks";
 pub const PG_SESSIONS_BEGUN: &str = "pg_sessions_begun";
 /// By table.
@@ -103,6 +109,10 @@ pub const SERIES: &[&str] = &[
     PG_STATEMENT_ROWS,
     PG_SETS,
     PG_BLOCKS_READ,
+    PG_COMMITS,
+    PG_ROLLBACKS,
+    PG_MONITOR_TRANSACTIONS,
+    PG_LONGEST_TRANSACTION,
     PG_DEADLOCKS,
     PG_SESSIONS_BEGUN,
     PG_SCANS,

@@ -5,6 +5,7 @@ use model::EventKind;
 mod beside;
 mod sampled;
 mod told;
+mod unused;
 
 /// All findings over `runs` of `cells`, the first of which is the baseline.
 #[track_caller]

@@ -97,11 +97,13 @@ pub enum Circumstance {
         /// Seconds.
         time: f64,
     },
-    /// The console of a pooler shows no transaction while the load's transactions ended well: they took another way.
+    /// A pooler or server counted none of the transactions that clients completed, or far fewer: the load took another path.
     NotUsed {
         node: String,
-        /// That ended well in the trials in which the console was asked.
+        /// Transactions that clients completed in the trials in which the node was asked.
         transactions: u64,
+        /// Transactions that the node counted in these trials, without those of the monitoring.
+        counted: u64,
         trials: u32,
         of: u32,
     },

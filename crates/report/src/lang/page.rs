@@ -22,6 +22,8 @@ pub trait PageWords {
     fn question(&self, it: &Question<'_>) -> String;
     /// One sentence.
     fn answer(&self, it: &Answer<'_>) -> String;
+    /// One sentence behind the answer: the load did not pass through these nodes.
+    fn not_passed(&self, nodes: &[&str]) -> String;
 
     /// `sql`: whether its protocol matters, which requests to services do not have. `at_once`: how many clients, or
     /// transactions in flight, in one cell or another; empty, like an open model's schedule, where that is searched for.

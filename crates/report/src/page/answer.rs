@@ -2,6 +2,7 @@
 
 use super::case::{Case, is_open};
 use super::{Line, Tone, endured, maximum, plateau, survival};
+use crate::findings::unused;
 use crate::lang::page::{Answer, Goals, Held, Opened, Question, Trials};
 use crate::lang::search::Asked;
 use model::Nanos;
@@ -53,7 +54,18 @@ fn way(row: Option<&Row>) -> String {
 
 /// What was sought is told first: a maximum, a grid, what was held for long, what outlived the faults; else what was measured,
 /// and what outlived the faults that it had.
+/// It ends with the nodes that the load did not pass through.
 pub fn answer(case: &Case<'_>) -> Line {
+    let it = found(case);
+    let unused = unused(&case.account.findings, |_| true);
+    if unused.is_empty() {
+        return it;
+    }
+    let tone = if it.tone == Tone::Bad { Tone::Bad } else { Tone::Doubt };
+    Line { text: format!("{} {}", it.text, case.lang.not_passed(&unused)), tone }
+}
+
+fn found(case: &Case<'_>) -> Line {
     match (survival::answer(case), case.account.experiment.find == Find::Failover) {
         (Some(it), true) => it,
         (Some(it), false) => {

@@ -14,7 +14,7 @@ mod host_memory;
 mod host_pressure;
 mod pg_activity;
 mod pg_checkpoints;
-mod pg_database;
+pub(crate) mod pg_database;
 mod pg_idle_transactions;
 mod pg_io;
 mod pg_lock_waiters;

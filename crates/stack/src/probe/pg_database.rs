@@ -1,10 +1,10 @@
 //! How much has been committed, rolled back, read and spilled in each database?
 
 use super::cells::Table;
-use super::{Ask, On, Probe, SECOND, counter, gauge};
+use super::{Ask, On, Probe, Reading, SECOND, counter, gauge};
 use model::{Series, Unit};
 
-pub(super) static PROBE: Probe = Probe {
+pub(crate) static PROBE: Probe = Probe {
     name: "pg_database",
     on: On::Postgres,
     period: SECOND,
@@ -17,7 +17,7 @@ pub(super) static PROBE: Probe = Probe {
 };
 
 /// Sessions hand their counts in at the latest a second after a transaction, and while idle: the figures lag.
-static SERIES: [Series; 13] = [
+static SERIES: [Series; 14] = [
     gauge("pg_backends", Unit::Count, "Connected sessions; pg_stat_database.numbackends"),
     counter("pg_commits", Unit::Count, "Committed transactions, seconds late; pg_stat_database.xact_commit"),
     counter(
@@ -51,7 +51,18 @@ static SERIES: [Series; 13] = [
         Unit::Count,
         "Sessions ended by an operator; pg_stat_database.sessions_killed",
     ),
+    counter(
+        "pg_monitor_transactions",
+        Unit::Count,
+        "Transactions of pgdyno's own monitoring session, which pg_stat_database counts too; by the session",
+    ),
 ];
+
+/// The number of transactions that the monitoring session has made, as a reading.
+pub(crate) fn own_transactions(count: u64) -> Reading {
+    let series = SERIES.last().expect("it is not empty");
+    Reading { series, label: String::new(), value: count as f64 }
+}
 
 const SQL: &str = "select datname as label, numbackends as pg_backends, xact_commit as pg_commits, \
     xact_rollback as pg_rollbacks, blks_read as pg_blocks_read, blks_hit as pg_blocks_hit, \

@@ -4,7 +4,7 @@ use super::{Desk, Due, Stop};
 use crate::ask::{Connection, Error, Target};
 use crate::http;
 use crate::location::{self, Location};
-use crate::probe::{Answer, Ask, On};
+use crate::probe::{Answer, Ask, On, pg_database};
 use model::Nanos;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -72,6 +72,8 @@ struct Session {
     connection: Connection,
     dues: Vec<Due>,
     prepared: Vec<&'static str>,
+    /// Statements that PostgreSQL was asked, each a transaction.
+    transactions: u64,
     backend: Option<Backend>,
 }
 
@@ -98,7 +100,8 @@ impl Session {
             backend =
                 pid.filter(|_| here).map(|pid| Backend { pid, spent: Nanos::ZERO, looked: Instant::now() });
         }
-        Ok(Session { connection, dues: Due::all(on, version), prepared: Vec::new(), backend })
+        let (dues, prepared) = (Due::all(on, version), Vec::new());
+        Ok(Session { connection, dues, prepared, transactions: 0, backend })
     }
 
     /// Asks what is due, or everything; an error means that the session cannot go on.
@@ -112,7 +115,10 @@ impl Session {
                 return Ok(());
             }
             let asked = match due.ask {
-                Ask::Sql(sql) => prepared(&mut self.connection, &mut self.prepared, due.probe.name, sql),
+                Ask::Sql(sql) => {
+                    self.transactions += 1 + u64::from(!self.prepared.contains(&due.probe.name));
+                    prepared(&mut self.connection, &mut self.prepared, due.probe.name, sql)
+                }
                 Ask::Console(command) => self.connection.query(command),
                 Ask::Stats(_) | Ask::Page | Ask::Files(_) | Ask::Entries(_) | Ask::Group => continue,
             };
@@ -121,6 +127,9 @@ impl Session {
                 Ok(rows) => {
                     due.asked(rows.rows.len());
                     hand_in(desk, due, at, &Answer::Rows(rows));
+                    if std::ptr::eq(due.probe, &raw const pg_database::PROBE) {
+                        desk.samples(at, vec![pg_database::own_transactions(self.transactions)]);
+                    }
                 }
                 Err(error) if error.code() == Code::SqlState(*b"57014") => {
                     desk.missing(due.probe.name, || error.to_string());

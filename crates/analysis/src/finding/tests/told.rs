@@ -198,8 +198,7 @@ fn what_could_not_be_judged_is_told() {
 #[test]
 fn a_pooler_through_which_nothing_went() {
     let console = || Run::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
-    let unused =
-        "Circumstance { cell: 0, it: NotUsed { node: \"pooler\", transactions: 10000, trials: 1, of: 1 } }";
+    let unused = "Circumstance { cell: 0, it: NotUsed { node: \"pooler\", transactions: 10000, counted: 0, trials: 1, of: 1 } }";
     let found = |run: Run, setup: &str| {
         let experiment = experiment(&[setup], None);
         let found = findings(&experiment, &[run.facts(&experiment)]);

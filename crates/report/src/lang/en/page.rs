@@ -172,6 +172,10 @@ impl PageWords for En {
         answer::answer(it)
     }
 
+    fn not_passed(&self, nodes: &[&str]) -> String {
+        format!("The load did not pass through {}: nothing here is measured of it.", nodes.join(", "))
+    }
+
     fn load(&self, it: &Load, sql: bool, at_once: &[u32]) -> String {
         let numbers: Vec<String> = at_once.iter().map(|it| self.number(&it.to_string())).collect();
         let numbers = alternatives(&numbers);

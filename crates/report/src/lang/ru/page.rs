@@ -182,6 +182,10 @@ impl PageWords for Ru {
         answer::answer(it)
     }
 
+    fn not_passed(&self, nodes: &[&str]) -> String {
+        format!("Нагрузка не прошла через {}: о нём здесь ничего не измерено.", nodes.join(", "))
+    }
+
     fn load(&self, it: &Load, sql: bool, at_once: &[u32]) -> String {
         let numbers: Vec<String> = at_once.iter().map(|it| RU.count((*it).into())).collect();
         let last = at_once.last().copied().unwrap_or_default();

@@ -267,7 +267,7 @@ fn circumstances() -> Vec<Finding> {
             pool: None,
         },
         Circumstance::Little { node: node(), number: 20.5, expected: 4.5, rate: 12_345.0, time: 0.0045 },
-        Circumstance::NotUsed { node: node(), transactions: 12_345, trials: 2, of: 3 },
+        Circumstance::NotUsed { node: node(), transactions: 12_345, counted: 0, trials: 2, of: 3 },
         Circumstance::NotJudged { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
     ];
     covers!(all, Circumstance: FeedFits, PoolsInRow, Storm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, Little,

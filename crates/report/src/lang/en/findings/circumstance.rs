@@ -36,8 +36,9 @@ pub fn group(it: &Circumstance) -> String {
              that has not ended, or is counted elsewhere"
         ),
         Circumstance::NotUsed { node, .. } => format!(
-            "{node} was not used: its console shows no transaction, so they took another way than the one shown, or the \
-             console is another pooler's"
+            "the load did not pass through {node}: it counted none of the transactions that clients completed, or far fewer. \
+             Either they took another path than the one shown, or the figures are another node's; no limit is attributed to \
+             {node}"
         ),
         Circumstance::NotJudged { rules } => {
             let each = lacking(rules).into_iter().map(|(why, rules)| {
@@ -93,8 +94,9 @@ pub fn item(it: &Circumstance) -> String {
             Some(format!("{}/s", NUMBERS.three(*rate))),
             Some(format!("{} each", NUMBERS.seconds(*time))),
         ],
-        Circumstance::NotUsed { transactions, trials, of, .. } => vec![Some(format!(
-            "{} transactions ended well in {trials} of {of} trials",
+        Circumstance::NotUsed { transactions, counted, trials, of, .. } => vec![Some(format!(
+            "it counted {} of {} transactions in {trials} of {of} trials",
+            NUMBERS.count(*counted),
             NUMBERS.count(*transactions)
         ))],
         Circumstance::NotJudged { .. } => Vec::new(),

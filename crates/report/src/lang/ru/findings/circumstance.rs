@@ -37,8 +37,8 @@ pub fn group(it: &Circumstance) -> String {
              то, что не закончилось или учтено в другом месте"
         ),
         Circumstance::NotUsed { node, .. } => format!(
-            "{node} не использовался: в его консоли нет ни одной транзакции, значит, они прошли другим путём, чем показано, \
-             или это консоль другого пулера"
+            "нагрузка не прошла через {node}: он насчитал намного меньше транзакций, чем завершили клиенты, или ни одной. Либо \
+             они прошли другим путём, чем показано, либо это счётчики другого узла; ограничений для {node} не указано"
         ),
         Circumstance::NotJudged { rules } => {
             let each = lacking(rules).into_iter().map(|(why, rules)| {
@@ -92,9 +92,11 @@ pub fn item(it: &Circumstance) -> String {
             Some(format!("{}/с", RU.three(*rate))),
             Some(format!("по {}", RU.seconds(*time))),
         ],
-        Circumstance::NotUsed { transactions, trials, of, .. } => {
-            vec![Some(format!("успешных транзакций {}, измерений {trials} из {of}", RU.count(*transactions)))]
-        }
+        Circumstance::NotUsed { transactions, counted, trials, of, .. } => vec![Some(format!(
+            "он насчитал {} из {} транзакций, измерений {trials} из {of}",
+            RU.count(*counted),
+            RU.count(*transactions)
+        ))],
         Circumstance::NotJudged { .. } => Vec::new(),
     };
     let known: Vec<String> = figures.into_iter().flatten().collect();

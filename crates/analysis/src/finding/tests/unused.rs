@@ -1,0 +1,101 @@
+//! Nodes that the load did not pass through.
+
+use super::super::fixture::service;
+use super::*;
+use model::plan::{Replication, Sync};
+
+/// The nodes that are found unused, each with what it counted of 10,000 completed transactions.
+fn unused(experiment: &Experiment, runs: &[Run]) -> Vec<(String, u64, u64, u32)> {
+    let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
+    let of = |it: Finding| match it {
+        Finding::Circumstance {
+            it: Circumstance::NotUsed { node, counted, transactions, trials, .. },
+            ..
+        } => Some((node, counted, transactions, trials)),
+        _ => None,
+    };
+    findings(experiment, &facts).into_iter().filter_map(of).collect()
+}
+
+/// PgBouncer's console, which counts so many transactions per second; `None`: it has no row of a database in use.
+fn console(rate: Option<f64>) -> Run {
+    let run = Run::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
+    match rate {
+        Some(it) => run.counter("pooler", "pgbouncer_total_xact_count", "app", it),
+        None => run,
+    }
+}
+
+/// PostgreSQL's counters, per second: commits, rollbacks, and those of the monitoring among them.
+fn server(commits: f64, rollbacks: f64, own: f64) -> Run {
+    let run = Run::new(0, 0).counter("postgres", "pg_commits", "app", commits);
+    let run = run.counter("postgres", "pg_rollbacks", "app", rollbacks);
+    run.counter("postgres", "pg_monitor_transactions", "", own)
+}
+
+#[test]
+fn what_counts_far_less_than_clients_completed() {
+    let (pooler, postgres) = (Some(("pooler", 0)), Some(("postgres", 0)));
+    for (word, behind_service, run, expected) in [
+        ("pooled", false, console(Some(300.0)), Some(("pooler", 2700))),
+        ("direct", false, server(28.0, 0.0, 28.0), postgres),
+        ("direct", false, server(1028.0, 0.0, 28.0), None),
+        ("direct", false, server(28.0, 1000.0, 28.0), None),
+        ("direct", false, server(328.0, 0.0, 28.0), Some(("postgres", 2700))),
+        // Others' transactions may be the load's.
+        ("direct", false, server(5000.0, 0.0, 28.0), None),
+        // A run of an older version has no count of the monitoring.
+        ("direct", false, Run::new(0, 0).counter("postgres", "pg_commits", "app", 0.0), None),
+        // Nothing counts a transaction that has not ended.
+        (
+            "direct",
+            false,
+            server(28.0, 0.0, 28.0).at(10, "postgres", "pg_longest_transaction", "", 9.5),
+            None,
+        ),
+        // A service may answer from its cache.
+        ("direct", true, server(128.0, 0.0, 28.0), None),
+        ("direct", true, server(30.0, 0.0, 28.0), Some(("postgres", 18))),
+        ("pooled", true, console(Some(20.0)), None),
+        ("pooled", true, console(None), pooler),
+    ] {
+        let mut experiment = experiment(&[word], None);
+        if behind_service {
+            experiment.cells[0].setup.stack.nodes.insert(0, service());
+        }
+        let found = unused(&experiment, std::slice::from_ref(&run));
+        let expected: Vec<_> =
+            expected.map(|(node, counted)| (node.to_owned(), counted, 10_000, 1)).into_iter().collect();
+        assert_eq!(found, expected, "{word}, behind a service: {behind_service}");
+    }
+}
+
+#[test]
+fn one_trial_that_used_it_is_enough() {
+    let mut second = server(1028.0, 0.0, 28.0);
+    second.repetition = 1;
+    assert_eq!(unused(&experiment(&["direct"], None), &[server(28.0, 0.0, 28.0), second]), []);
+}
+
+/// Reads may all go to replicas.
+#[test]
+fn a_primary_with_replicas_is_not_judged() {
+    let mut experiment = experiment(&["direct"], None);
+    experiment.cells[0].setup.stack.replication = Some(Replication::of(1, Sync::Async));
+    assert_eq!(unused(&experiment, &[server(28.0, 0.0, 28.0)]), []);
+}
+
+#[test]
+fn an_unused_node_is_not_blamed() {
+    let blamed = |commits| {
+        let run = sessions(server(commits, 0.0, 28.0), 2.0, 0.0, 1.0);
+        let run =
+            cpu(host(run, 0.5), "postgres", 0.99, 0.0).gauge("postgres", "pg_active_waits", "running", 2.0);
+        let experiment = experiment(&["direct"], None);
+        let found = findings(&experiment, &[run.facts(&experiment)]);
+        let blames = |it: &Finding| matches!(it, Finding::ServerBound { .. } | Finding::Bound { .. });
+        found.into_iter().filter(blames).count()
+    };
+    assert_eq!(blamed(28.0), 0);
+    assert_eq!(blamed(1028.0), 1);
+}

@@ -1,0 +1,159 @@
+//! Nodes of a stack that the load did not pass through.
+//!
+//! What poolers and PostgreSQL count is compared with what clients completed. A limit is not attributed to such a node.
+
+use super::samples::{self, greatest, grown, sums};
+use super::{Cell, Finding, TrialFacts};
+use model::finding::{Bound, Circumstance};
+use model::plan::{AttachedRole, Kind, Node};
+
+/// Fewest completed transactions with which a node is judged.
+const ENOUGH: f64 = 100.0;
+/// Share of the completed transactions below which a node counts as not used. Each transaction of a client is at least one
+/// of every node on its path; half of them allows for what is counted late.
+const DIRECT: f64 = 0.5;
+/// The same where a service is on the path: it may answer most requests without its database.
+const BEHIND_SERVICE: f64 = 0.01;
+/// Most transactions of the monitoring that may be uncounted yet, as a share of the completed transactions.
+const NOISE: f64 = 0.05;
+/// Shortest time between a node's first and last answer with which it is judged, seconds. Odyssey counts in intervals of its
+/// `stats_interval`.
+const SHORTEST: f64 = 2.0;
+const SHORTEST_ODYSSEY: f64 = 60.0;
+/// Sessions of PostgreSQL report what they did so late, seconds; see the manual on the cumulative statistics system.
+const LATE: f64 = 1.0;
+
+/// What a node counted in a trial, and what clients completed meanwhile.
+struct Counts {
+    counted: f64,
+    completed: f64,
+    /// Possible error of `counted`.
+    noise: f64,
+}
+
+/// A finding for each pooler and server that the load did not pass through.
+pub fn nodes(cell: &Cell<'_>) -> Vec<Finding> {
+    let nodes = &cell.setup.stack.nodes;
+    // Reads may all go to replicas, which are no nodes of the path.
+    let replicas = cell.setup.stack.replication.is_some();
+    let service = nodes.iter().any(|it| matches!(it.kind, Kind::Service(_)));
+    let least = if service { BEHIND_SERVICE } else { DIRECT };
+    let unused = |it: &Counts| {
+        let judged = it.completed >= ENOUGH && it.noise <= NOISE * it.completed;
+        judged && it.counted - it.noise < least * it.completed
+    };
+    let of_node = |node: &Node| {
+        let known = cell.trials.iter().filter(|it| !stays_open(it, cell));
+        let known: Vec<_> =
+            known.filter_map(|it| Some((counts(it, node)?, it.summary?.total.counts.ok))).collect();
+        let it = Circumstance::NotUsed {
+            node: node.name.clone(),
+            transactions: known.iter().map(|it| it.1).sum(),
+            counted: known.iter().map(|it| it.0.counted).sum::<f64>().round() as u64,
+            trials: known.len() as u32,
+            of: cell.trials.len() as u32,
+        };
+        let all = !known.is_empty() && known.iter().all(|it| unused(&it.0));
+        all.then_some(Finding::Circumstance { cell: cell.number, it })
+    };
+    nodes.iter().filter(|it| !(replicas && is_server(it))).filter_map(of_node).collect()
+}
+
+fn is_server(node: &Node) -> bool {
+    match &node.kind {
+        Kind::Postgres(_) => true,
+        Kind::Attached(it) => it.role == AttachedRole::Postgres,
+        _ => false,
+    }
+}
+
+/// Whether a finding attributes a limit to one of the nodes that these findings name.
+pub fn blames(it: &Finding, cell: &Cell<'_>, unused: &[Finding]) -> bool {
+    let is_unused = |name: &str| {
+        unused.iter().any(|it| {
+            matches!(it, Finding::Circumstance { it: Circumstance::NotUsed { node, .. }, .. } if node == name)
+        })
+    };
+    let server = || cell.server().is_some_and(|it| is_unused(&it.name));
+    match it {
+        Finding::PoolerBound { node, .. }
+        | Finding::PoolBound { node, .. }
+        | Finding::QueueInPooler { node, .. }
+        | Finding::QueueInBalancer { node, .. }
+        | Finding::ServerBound { node, .. } => is_unused(node),
+        Finding::SessionsWait { .. } => server(),
+        Finding::Bound { by, .. } => match by {
+            Bound::Service { node, .. }
+            | Bound::ServicePool { node, .. }
+            | Bound::ServiceThreads { node, .. }
+            | Bound::Reads { node, .. }
+            | Bound::Writes { node, .. }
+            | Bound::Memory { node, .. } => is_unused(node),
+            Bound::WalFlush { .. }
+            | Bound::SyncReplicas { .. }
+            | Bound::RowLocks { .. }
+            | Bound::Scans { .. }
+            | Bound::Checkpoints { .. }
+            // Its evidence is the processor time that PostgreSQL has left.
+            | Bound::Clients { .. } => server(),
+        },
+        _ => false,
+    }
+}
+
+/// Whether transactions stayed open for half of a trial: nothing counts those that have not ended.
+fn stays_open(trial: &TrialFacts<'_>, cell: &Cell<'_>) -> bool {
+    let window = trial.summary.map_or(0.0, |it| it.window.as_secs_f64());
+    let oldest = cell
+        .server()
+        .and_then(|it| greatest(&sums(trial.samples, &it.name, samples::PG_LONGEST_TRANSACTION, |_| true)));
+    oldest.is_some_and(|it| it >= window / 2.0)
+}
+
+/// `None` where the node was not asked, or not for long enough.
+fn counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
+    if is_server(node) { of_server(trial, &node.name) } else { of_pooler(trial, &node.name) }
+}
+
+fn of_server(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
+    let moments = sums(trial.samples, node, samples::PG_COMMITS, |_| true);
+    let (from, to) = (moments.first()?.0.as_secs_f64(), moments.last()?.0.as_secs_f64() - LATE);
+    if to - from < SHORTEST - LATE {
+        return None;
+    }
+    let all =
+        grown(trial.samples, node, samples::PG_COMMITS)? + grown(trial.samples, node, samples::PG_ROLLBACKS)?;
+    let own = grown(trial.samples, node, samples::PG_MONITOR_TRANSACTIONS)?;
+    let noise = own / (to + LATE - from) * LATE;
+    Some(Counts { counted: (all - own).max(0.0), completed: completed(trial, from, to)?, noise })
+}
+
+fn of_pooler(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
+    // A console names no database that no client has used.
+    let kinds = [
+        (samples::PGBOUNCER_DATABASES, samples::PGBOUNCER_TRANSACTIONS, SHORTEST),
+        (samples::ODYSSEY_TRANSACTIONS, samples::ODYSSEY_TRANSACTIONS, SHORTEST_ODYSSEY),
+    ];
+    kinds.into_iter().find_map(|(asked, counted, shortest)| {
+        let moments = sums(trial.samples, node, asked, |_| true);
+        let (from, to) = (moments.first()?.0.as_secs_f64(), moments.last()?.0.as_secs_f64());
+        let all = sums(trial.samples, node, counted, |_| true);
+        // The first use of a database is its first row.
+        let counted = all.last().map_or(0.0, |last| last.1 - if all.len() > 1 { all[0].1 } else { 0.0 });
+        (to - from >= shortest).then_some(Counts {
+            counted,
+            completed: completed(trial, from, to)?,
+            noise: 0.0,
+        })
+    })
+}
+
+/// Transactions that clients completed between two moments of the window, in seconds, as far as whole seconds lie between.
+fn completed(trial: &TrialFacts<'_>, from: f64, to: f64) -> Option<f64> {
+    let summary = trial.summary?;
+    if trial.delivered.is_empty() {
+        return Some(summary.total.counts.ok as f64 * (to - from) / summary.window.as_secs_f64());
+    }
+    let between = trial.delivered.iter().take(to.max(0.0) as usize).skip(from.ceil() as usize);
+    Some(between.sum())
+}
