@@ -194,7 +194,7 @@ fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
     let bench = Bench::new("bypassed", &BARE.replace("postgres: {}", &stack).replace("1s", "4s"));
     let configuration = bench.folder.join("pgbouncer.ini");
     let text = format!(
-        "[databases]\n* = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+        "[databases]\npostgres = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
          unix_socket_dir =\nauth_type = any\nadmin_users = postgres\npool_mode = transaction\n",
         postgres.port
     );
