@@ -9,8 +9,8 @@ pub fn scene() -> Scene {
 }
 
 /// A second from words: `10ms*8` transactions that ended well, `net110*2`, `unknown104*1`, `http503*2`, `sql40P01*1`
-/// failures, `refused111*3` or `refused53300*3` connections, `dropped*2`, `flight7` under way, `postgres.cpu=5` a sample,
-/// with a label `postgres.cpu:user=5`. Without `*` once. After `b:` they are operation b's.
+/// failures, `text*2` and `capture*2` answers in which a text or what was to be captured is missing, `refused111*3` or
+/// `refused53300*3` connections, `dropped*2`, `flight7` under way, `postgres.cpu=5` a sample, with a label `postgres.cpu:user=5`. Without `*` once. After `b:` they are operation b's.
 pub fn tick(second: u64, text: &str) -> Tick {
     let mut interval = Interval::new(&[0, 0]);
     (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
@@ -62,6 +62,10 @@ fn respond(cell: &mut Cell, what: &str) {
         (Outcome::Failed(Code::Http(number(status))), 0)
     } else if let Some(state) = what.strip_prefix("sql") {
         (Outcome::Failed(named(state)), 0)
+    } else if what == "text" {
+        (Outcome::Failed(Code::UNEXPECTED), 0)
+    } else if what == "capture" {
+        (Outcome::Failed(Code::ABSENT), 0)
     } else if what == "dropped" {
         (Outcome::Dropped, 0)
     } else {

@@ -143,6 +143,9 @@ fn network_codes() {
         ("net(11x, 3, 1s)", &["net110 unknown111 net104"], "-"),
         ("net(xx, 50%, 1s)", &["net110*5 1ms*5"], "0<0"),
         ("net(xx, 50%, 1s)", &["", ""], "-"),
+        // An answer without the text that it should hold is a failure, and none of the network.
+        ("net(xx, 1, 1s)", &["text*5 capture*5"], "-"),
+        ("errors(10, 1s)", &["text*5 capture*5"], "0<0"),
         // A refused connection is a failure of the network; a refused log-in is not.
         ("net(111, 5, 1s)", &["refused111*5"], "0<0"),
         ("net(xx, 5, 1s)", &["refused53300*5"], "-"),
