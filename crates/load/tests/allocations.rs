@@ -5,14 +5,17 @@ use load::ledger::{Drain, Keyed, Tap, taps};
 use load::random::Seeds;
 use load::script::call::{Method, Written};
 use load::script::{Head, Maker, Mode, Program, Source, parse};
-use load::{Action, ConnId, Initial, Plan, Recorder, Seeding, Service, Shard, Target, Workload};
+use load::{Action, ConnId, Initial, Plan, Recorder, Seeding, Service, Shard, Tally, Target, Workload};
 use model::durability::{Attempt, Entry};
 use model::plan::{Body, CaptureFrom, Expect, Stage, Step, Think};
 use model::rows::{Form, Layout as RowLayout, Rows};
-use model::{ClientId, Curve, Nanos, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, Users};
+use model::{
+    ClientId, Curve, Interval, Nanos, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, Users,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use wire::pg::{Login, Secret, Transport};
 
 struct Counting;
@@ -45,19 +48,75 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Counts, and tells a ledger if there is one, which it empties itself.
-#[derive(Default)]
-struct Count(u64, Option<(Tap, Drain, Vec<Entry>)>);
+/// The recorder of real runs, a number of records, and a ledger if there is one, which this empties itself.
+struct Count {
+    records: u64,
+    tally: Tally,
+    ledger: Option<(Tap, Drain, Vec<Entry>)>,
+    /// What takes the tally's full intervals, and gives them back empty.
+    full: Receiver<Box<Interval>>,
+    empty: SyncSender<Box<Interval>>,
+}
+
+impl Count {
+    /// A shard of this work, whose second interval waits already.
+    fn shard(work: Workload, ledger: Option<(Tap, Drain, Vec<Entry>)>) -> Shard<Count> {
+        let ((filled, full), (empty, emptied)) = (sync_channel(1), sync_channel(1));
+        let tally = Tally::new((0, work.plan().clients), work.interval(), Nanos::MAX, filled, emptied, None);
+        empty.send(Box::new(work.interval())).expect("there is room");
+        Shard::new(Arc::new(work), 0, Count { records: 0, tally, ledger, full, empty })
+    }
+}
 
 impl Recorder for Count {
+    fn begun(&mut self) {
+        self.tally.begun();
+    }
+
     fn record(&mut self, it: &Record) {
         assert!(!matches!(it.outcome, model::Outcome::Failed(_) | model::Outcome::Unknown(_)), "{it:?}");
-        self.0 += 1;
+        self.records += 1;
+        self.tally.record(it);
+    }
+
+    fn statement(&mut self, script: ScriptId, command: u16, service: Nanos) {
+        self.tally.statement(script, command, service);
+    }
+
+    fn answered(&mut self, script: ScriptId, command: u16, bytes: u64) {
+        self.tally.answered(script, command, bytes);
+    }
+
+    fn send_lag(&mut self, lag: Nanos) {
+        self.tally.send_lag(lag);
+    }
+
+    fn backlog_wait(&mut self, wait: Nanos) {
+        self.tally.backlog_wait(wait);
+    }
+
+    fn connected(&mut self, took: Nanos) {
+        self.tally.connected(took);
+    }
+
+    fn window(&mut self, begins: Nanos, ends: Nanos) {
+        self.tally.window(begins, ends);
+    }
+
+    fn tick(&mut self, now: Nanos) {
+        self.tally.tick(now);
+        // Elsewhere a thread of its own does that.
+        let counts = COUNTS.replace(false);
+        while let Ok(mut it) = self.full.try_recv() {
+            it.clear();
+            let _ = self.empty.try_send(it);
+        }
+        COUNTS.set(counts);
     }
 
     fn reserve(&mut self, client: ClientId, sequence: u64) {
-        if let Some((tap, drain, entries)) = &mut self.1 {
-            if self.0.is_multiple_of(64) {
+        if let Some((tap, drain, entries)) = &mut self.ledger {
+            if self.records.is_multiple_of(64) {
                 // Elsewhere a thread of its own does that.
                 let counts = COUNTS.replace(false);
                 drain.take(entries);
@@ -70,7 +129,7 @@ impl Recorder for Count {
     }
 
     fn wrote(&mut self, attempt: &Attempt, server: &[u8]) {
-        if let Some((tap, ..)) = &mut self.1 {
+        if let Some((tap, ..)) = &mut self.ledger {
             tap.wrote(attempt, server);
         }
     }
@@ -154,7 +213,7 @@ fn shard(clients: u32, schedule: Schedule) -> Shard<Count> {
         parse(&[Source { name: "test", text, weight: 1 }], Mode::Prepared, false, &[]).expect("right");
     let work =
         Workload::new(plan(program, clients, schedule), Arc::new(Login::new("me", "db")), Transport::Unix);
-    Shard::new(Arc::new(work), 0, Count::default())
+    Count::shard(work, None)
 }
 
 /// The same of writes that a ledger is kept of.
@@ -170,7 +229,7 @@ fn ledger_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
     tap.prepare();
     drain.take(&mut entries);
     drain.written();
-    Shard::new(Arc::new(work.with_ledger(1, keyed)), 0, Count(0, Some((tap, drain, entries))))
+    Count::shard(work.with_ledger(1, keyed), Some((tap, drain, entries)))
 }
 
 /// The same of clients that post a body with a hole.
@@ -189,7 +248,7 @@ fn web_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
     plan.seeds.variables.push((slot, Initial::Client));
     let service = Service { end_within: Some(Nanos::from_secs(1)), ..Service::plain("localhost") };
     let work = Workload::of(plan, None, vec![service]);
-    Shard::new(Arc::new(work), 0, Count::default())
+    Count::shard(work, None)
 }
 
 /// The same of clients that draw from feeds, take something of every answer and use it.
@@ -233,7 +292,7 @@ fn mix_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
         Feed::new(rows, Order::Shuffled { seed: 1 }),
     ];
     let work = Workload::of(plan(program, clients, schedule), None, vec![Service::plain("localhost")]);
-    Shard::new(Arc::new(work.with_feeds(feeds)), 0, Count::default())
+    Count::shard(work.with_feeds(feeds), None)
 }
 
 /// The same of clients that keep cookies, follow redirects and unpack what they are answered.
@@ -257,7 +316,7 @@ fn hop_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
     let mut plan = plan(program, clients, schedule);
     plan.seeds.variables.push((slot, Initial::Client));
     let service = Service { cookies: true, ..Service::plain("localhost") };
-    Shard::new(Arc::new(Workload::of(plan, None, vec![service])), 0, Count::default())
+    Count::shard(Workload::of(plan, None, vec![service]), None)
 }
 
 fn plan(program: Program, clients: u32, schedule: Schedule) -> Plan {
@@ -335,16 +394,19 @@ fn nothing_is_allocated_after_the_start_and_connections_are_small() {
         }
         shard.begin(Nanos(server.now + 1));
         // Every client's first transaction prepares its statement and brings its buffers to their size.
-        while shard.recorder.0 < 10_000 {
+        while shard.recorder.records < 10_000 {
             server.turn(&mut shard);
         }
         COUNTS.set(true);
-        while shard.recorder.0 < 10_000 + count {
+        while shard.recorder.records < 10_000 + count {
             server.turn(&mut shard);
         }
         COUNTS.set(false);
         let allocations = ALLOCATIONS.replace(0);
         assert_eq!(allocations, 0, "allocations in {count} transactions of {told}");
+        let (interval, _) = shard.recorder.tally.finish(Nanos(server.now));
+        let sizes: u64 = interval.answers.iter().map(|it| it.sizes.count()).sum();
+        assert_eq!(sizes > 0, matches!(*protocol, "HTTP" | "mix" | "hops"), "sizes of {told}");
     }
 
     // Cookies and unpacking have their price, see docs/http.md.
@@ -372,7 +434,7 @@ fn small(protocol: &str, make: Make, kilobytes: usize) {
         server.turn(&mut shard);
     }
     shard.begin(Nanos(server.now + 1));
-    while shard.recorder.0 < 3 * u64::from(clients) {
+    while shard.recorder.records < 3 * u64::from(clients) {
         server.turn(&mut shard);
     }
     let each = (BYTES.get() - before) as usize / clients as usize;
