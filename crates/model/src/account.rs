@@ -116,6 +116,20 @@ pub struct Brought {
     /// By code, the most frequent first.
     pub failures: Vec<Failure>,
     pub dropped: u64,
+    /// Sizes of the expected HTTP answers; absent where there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<SizeFigures>,
+}
+
+/// Sizes of answers in bytes of the body as received, over all trials. Quantiles are within 1/16, and absent with fewer than
+/// ten answers beyond them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SizeFigures {
+    pub count: u64,
+    pub mean: f64,
+    pub p50: Option<u64>,
+    pub p99: Option<u64>,
+    pub max: u64,
 }
 
 /// As [`crate::summary::Distribution`].

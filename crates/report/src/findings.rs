@@ -173,7 +173,7 @@ fn costs(all: &[&Finding], names: &[String], lang: &dyn Lang) -> Table {
 }
 
 /// One line each, below their headings.
-fn lines(table: &Table, style: Style) -> String {
+pub(crate) fn lines(table: &Table, style: Style) -> String {
     let headings = table.columns.iter().map(|it| shown(&it.heading, style.characters)).collect();
     let rows = table.rows.iter().map(|it| it.cells.iter().map(|it| shown(it, style.characters)).collect());
     let rows: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();

@@ -22,6 +22,7 @@ pub mod preview;
 pub mod progress;
 pub mod prometheus;
 pub mod searched;
+pub mod sizes;
 mod survived;
 pub mod terminal;
 

@@ -26,6 +26,7 @@ pub(crate) mod text;
 
 pub(crate) use case::charted;
 pub use charts::{chart, mark};
+pub(crate) use results::sizes;
 
 use crate::lang::Lang;
 use crate::lang::failover::Outlived;

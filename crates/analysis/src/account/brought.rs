@@ -2,9 +2,12 @@
 
 use crate::objective::{self, Figure};
 use crate::summary::{failures_together, unanswered};
-use model::account::{Brought, Quantiles};
+use model::account::{Brought, Quantiles, SizeFigures};
 use model::plan::Setup;
-use model::{Gathered, Nanos, OperationSecond, PerSecond, Second};
+use model::{Gathered, Nanos, OperationSecond, PerSecond, Second, Sizes};
+
+/// Fewest answers beyond a quantile that is told.
+const BEYOND: f64 = 10.0;
 
 /// One trial's part: all its seconds as one, and how long its window was.
 #[derive(Clone, Copy, Debug)]
@@ -23,11 +26,13 @@ pub fn brought(setup: &Setup, parts: &[Part<'_>]) -> Option<(Brought, Vec<Brough
     let all: Vec<&OperationSecond> = parts.iter().flat_map(|it| &it.whole.operations).collect();
     let longest = parts.iter().map(|it| it.window).max().unwrap_or_default();
     let total = one("", &all, (window, longest), limit(setup, &names, None));
+    let total = Brought { sizes: sizes(parts, |_| true), ..total };
     let each = names.iter().enumerate().map(|(number, name)| {
         let its: Vec<&OperationSecond> =
             parts.iter().filter_map(|it| it.whole.operations.get(number)).collect();
         let limit = limit(setup, &names, Some(number)).or_else(|| limit(setup, &names, None));
-        one(name, &its, (window, longest), limit)
+        let sizes = sizes(parts, |it| usize::from(it) == number);
+        Brought { sizes, ..one(name, &its, (window, longest), limit) }
     });
     Some((total, each.collect()))
 }
@@ -59,7 +64,24 @@ fn one(
         service: quantiles(&service, 0, longest),
         failures: failures_together(parts.iter().map(|it| (&it.failed, &it.unknown))),
         dropped: sum(|it| it.dropped),
+        sizes: None,
     }
+}
+
+/// Sizes of the answers to the requests of the wanted operations; `None` without answers.
+fn sizes(parts: &[Part<'_>], wanted: impl Fn(u16) -> bool) -> Option<SizeFigures> {
+    let mut all = Sizes::new();
+    let answers = parts.iter().flat_map(|it| &it.whole.answers).filter(|it| wanted(it.operation));
+    answers.for_each(|it| all.merge(&it.sizes));
+    let count = all.count();
+    let quantile = |q: f64| all.quantile(q).filter(|_| count as f64 * (1.0 - q) >= BEYOND);
+    Some(SizeFigures {
+        count,
+        mean: all.sum() as f64 / count as f64,
+        p50: quantile(0.5),
+        p99: quantile(0.99),
+        max: all.max()?,
+    })
 }
 
 /// The shortest response time that an objective of this operation, or of all, allows a transaction.

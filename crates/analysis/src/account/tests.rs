@@ -1,7 +1,8 @@
 use super::*;
 use crate::finding::fixture::{Run, experiment};
+use model::account::SizeFigures;
 use model::plan::{Limits, Operation, Replication, Sync};
-use model::{Code, Latency, Nanos, OperationSecond, Sample, Second};
+use model::{AnswerSizes, Code, Latency, Nanos, OperationSecond, Sample, Second};
 
 /// So many transactions of so many milliseconds of response and of service time.
 fn operation(count: u64, response: u64, service: u64) -> OperationSecond {
@@ -41,6 +42,30 @@ fn what_is_good_is_within_the_objective() {
     assert!(total.response.p50.is_some_and(|it| it.0.abs_diff(5_000_000) < 5_000), "{:?}", total.response);
     assert_eq!(each[1].response.p90, None, "two beyond");
     assert_eq!(brought(&setup, &[]), None);
+}
+
+#[test]
+fn sizes_of_answers_are_those_of_the_operation() {
+    let mut setup = experiment(&["direct"], None).cells.remove(0).setup;
+    setup.operations = ["read", "write", "sql"].map(|name| Operation::script(name, 1, "")).to_vec();
+    // Operation, request, number of answers, their size.
+    let second = |all: &[(u16, u16, u64, u64)]| {
+        let answers = all.iter().map(|&(operation, command, count, bytes)| {
+            let mut it = AnswerSizes::of((operation, command));
+            (0..count).for_each(|_| it.sizes.record(bytes));
+            it
+        });
+        Second { answers: answers.collect(), ..Second::default() }
+    };
+    let whole = [second(&[(0, 0, 600, 10), (0, 1, 399, 10), (1, 0, 19, 12)]), second(&[(0, 1, 1, 15)])];
+    let parts: Vec<Part<'_>> =
+        whole.iter().map(|whole| Part { whole, window: Nanos::from_secs(5) }).collect();
+    let (total, each) = brought(&setup, &parts).expect("there are two parts");
+    let read = SizeFigures { count: 1000, mean: 10.005, p50: Some(10), p99: Some(10), max: 15 };
+    assert_eq!(each[0].sizes, Some(read));
+    assert_eq!(each[1].sizes, Some(SizeFigures { count: 19, mean: 12.0, p50: None, p99: None, max: 12 }));
+    assert_eq!(each[2].sizes, None);
+    assert_eq!(total.sizes.map(|it| (it.count, it.max)), Some((1019, 15)));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use report::lang::Lang;
 use report::matrix::Style;
 use report::plot::Characters;
 use rustix::termios::{isatty, tcgetwinsize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Columns where there is no terminal, or a very wide one.
@@ -35,7 +35,8 @@ impl Judgement {
         let searched = report::searched::text(account, style(), lang);
         let between = if searched.is_empty() { "" } else { "\n" };
         let matrix = report::matrix::text(&account.matrix, &account.findings, style(), lang);
-        format!("{searched}{between}{matrix}")
+        let sizes = report::sizes::text(account, style(), lang);
+        format!("{searched}{between}{matrix}{sizes}")
     }
 
     /// The same, and more, for machines.
@@ -54,6 +55,10 @@ impl Judgement {
         if !account.freshness.is_empty() {
             json["freshness"] = serde_json::to_value(&account.freshness).expect("plain data");
         }
+        let sizes: Vec<Value> = sizes(account).collect();
+        if !sizes.is_empty() {
+            json["sizes"] = sizes.into();
+        }
         if let Some(it) = &account.plateau {
             json["plateau"] = serde_json::to_value(it).expect("plain data");
         }
@@ -70,6 +75,15 @@ impl Judgement {
             out!("\n{}", self.text(lang));
         }
     }
+}
+
+/// Sizes of answers, by cell and operation.
+fn sizes(account: &Account) -> impl Iterator<Item = Value> {
+    let operations = (0..)
+        .zip(&account.cells)
+        .flat_map(|(cell, it): (usize, _)| it.operations.iter().map(move |it| (cell, it)));
+    operations
+        .filter_map(|(cell, it)| Some(json!({ "cell": cell, "operation": it.name, "sizes": it.sizes? })))
 }
 
 /// Subject of the note that tells what repeats the run.

@@ -164,6 +164,9 @@ fn a_server_that_the_service_never_asks_is_reported() {
     let ended =
         bench.begin_as(bench.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal())).end();
     let document = ended.expect(0).document();
+    // Its answers are `ok`.
+    let sizes = &document["sizes"][0];
+    assert_eq!((sizes["operation"].as_str(), sizes["sizes"]["p50"].as_u64()), (Some("ask"), Some(2)));
     let findings = document["findings"].as_array().expect("a list");
     let unused: Vec<_> = findings.iter().filter(|it| it["it"]["kind"] == "not_used").collect();
     assert_eq!(unused.len(), 1, "{findings:#?}");

@@ -38,6 +38,8 @@ pub trait PageWords {
 
     /// The heading of a quantile's column, or of `mean` and `max`, in milliseconds.
     fn times(&self, service: bool, which: &str) -> String;
+    /// The heading of a figure of the sizes of answers; of the operations beside them if `which` is empty.
+    fn size(&self, which: &str) -> String;
     /// The way into a node; `None` where it was there before and its address tells.
     fn way(&self, it: Option<Entrance>) -> &'static str;
     /// The mode and size of a pool, a queue's bound, slots.

@@ -6,7 +6,7 @@ use super::{Block, Column, Row, Table, Tone};
 use crate::lang::page::Term;
 use crate::lang::{Label, Lang};
 use model::Nanos;
-use model::account::{Brought, CellAccount};
+use model::account::{Account, Brought, CellAccount, SizeFigures};
 
 /// A table of operations for every chosen cell, and one of its failures.
 pub fn blocks(case: &Case<'_>) -> Vec<Block> {
@@ -53,11 +53,45 @@ fn operations(it: &CellAccount, caption: String, lang: &dyn Lang) -> Option<Tabl
         (lang.times(true, "p99"), 6, Box::new(|it| millis(it.service.p99, lang))),
         (term(Term::Failed), 3, Box::new(|it| count(failed(it)))),
         (term(Term::Dropped), 3, Box::new(|it| count(it.dropped))),
+        (lang.size("p50"), 5, Box::new(|it| size(it, |it| it.p50, lang))),
+        (lang.size("p99"), 7, Box::new(|it| size(it, |it| it.p99, lang))),
+        (lang.size(max), 8, Box::new(|it| size(it, |it| Some(it.max), lang))),
     ];
     let first = (Column { heading: term(Term::Operation), ..Column::default() }, name);
     let mut table = filled(first, figures, &rows);
     table.caption = caption;
     Some(table)
+}
+
+/// A size of answers; empty where it is not known.
+fn size(it: &Brought, figure: fn(&SizeFigures) -> Option<u64>, lang: &dyn Lang) -> String {
+    it.sizes.as_ref().and_then(figure).map_or(String::new(), |it| lang.bytes(it as f64))
+}
+
+/// Sizes of answers by cell and operation; `None` where there are none.
+pub(crate) fn sizes(account: &Account, names: &[String], lang: &dyn Lang) -> Option<Table> {
+    let cells = account.cells.iter().zip(names);
+    let rows: Vec<(String, &Brought)> = cells
+        .flat_map(|(cell, name)| cell.operations.iter().map(move |it| (name, it)))
+        .filter(|(_, it)| it.sizes.is_some())
+        .map(|(name, it)| {
+            (if name.is_empty() { it.name.clone() } else { format!("{name}: {}", it.name) }, it)
+        })
+        .collect();
+    let figures: Vec<Figure<'_, (String, &Brought)>> = vec![
+        (
+            lang.term(Term::Count).to_owned(),
+            0,
+            Box::new(|it| lang.number(&it.1.sizes.map_or(0, |it| it.count).to_string())),
+        ),
+        (lang.size("p50"), 0, Box::new(|it| size(it.1, |it| it.p50, lang))),
+        (lang.size("p99"), 0, Box::new(|it| size(it.1, |it| it.p99, lang))),
+        (lang.size(lang.label(Label::Max)), 0, Box::new(|it| size(it.1, |it| Some(it.max), lang))),
+    ];
+    let first =
+        (Column { heading: lang.size(""), ..Column::default() }, |it: &(String, &Brought)| it.0.clone());
+    let table = filled(first, figures, &rows.iter().collect::<Vec<_>>());
+    (!rows.is_empty()).then_some(table)
 }
 
 /// A response time, `>6000` where it is that of an arrival without an answer; `place`: 0..=1, of mean and greatest 1.

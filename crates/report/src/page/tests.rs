@@ -5,6 +5,7 @@ use crate::lang::{self, En, Ru};
 use crate::markdown::markdown;
 use crate::matrix::Style;
 use invent::{HOSTILE, account, hostile};
+use model::account::SizeFigures;
 use model::matrix::Status;
 use model::summary::Reason;
 
@@ -34,6 +35,26 @@ fn a_whole_page_in_both_languages() {
     }
     let it = account();
     golden("junit.xml", &junit(&it, &page(&it, &En).answer.text, &En));
+}
+
+#[test]
+fn sizes_of_answers_are_in_the_page_and_in_the_terminal() {
+    let mut it = account();
+    let style = Style { width: 100, colour: false, ..Style::default() };
+    assert_eq!(crate::sizes::text(&it, style, &En), "");
+    let figures = SizeFigures { count: 12_345, mean: 2000.5, p50: Some(2048), p99: None, max: 40_960 };
+    it.cells[0].operations[0].sizes = Some(figures);
+    let named = |name: &str| name.replace(['\u{202f}', '\u{a0}'], " ");
+    for (lang, median) in [(&En as &dyn Lang, "size p50"), (&Ru, "размер, p50")] {
+        let shown = named(&markdown(&page(&it, lang)));
+        assert!(shown.contains(median) && shown.contains(&named(&lang.bytes(2048.0))), "{shown}");
+    }
+    let shown = named(&crate::sizes::text(&it, style, &En));
+    let rows: Vec<Vec<&str>> =
+        shown.lines().skip(1).map(|it| it.split("  ").map(str::trim).collect()).collect();
+    let cells = |row: usize| rows[row].iter().copied().filter(|it| !it.is_empty()).collect::<Vec<_>>();
+    assert_eq!(rows.len(), 2, "{shown}");
+    assert_eq!(cells(1), ["direct: read", "12345", "2 KiB", "40 KiB"], "{shown}");
 }
 
 #[test]

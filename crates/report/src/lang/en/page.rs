@@ -302,6 +302,10 @@ impl PageWords for En {
         format!("{} {which}, ms", if service { "service" } else { "response" })
     }
 
+    fn size(&self, which: &str) -> String {
+        if which.is_empty() { "size of answers".to_owned() } else { format!("size {which}") }
+    }
+
     fn way(&self, it: Option<Entrance>) -> &'static str {
         it.map_or("as its address tells", |it| self.entrance(it))
     }

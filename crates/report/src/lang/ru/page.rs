@@ -324,6 +324,14 @@ impl PageWords for Ru {
         format!("{}, {which}, мс", if service { "обслуживание" } else { "ответ" })
     }
 
+    fn size(&self, which: &str) -> String {
+        if which.is_empty() {
+            "размер ответа".to_owned()
+        } else {
+            format!("размер, {which}")
+        }
+    }
+
     fn way(&self, it: Option<Entrance>) -> &'static str {
         it.map_or("как указано в адресе", matrix::entrance)
     }

@@ -142,6 +142,7 @@ fn brought(name: &str, tps: f64) -> Brought {
             failure("net 104", Some("ECONNRESET"), FailureClass::Unknown, 2),
         ],
         dropped: 0,
+        sizes: None,
     }
 }
 
