@@ -152,12 +152,10 @@ impl Entry {
         let current = schema::statements();
         let same =
             |it: &schema::Statement<'_>| it.kind == self.kind && it.name == self.name && it.sql == self.sql;
-        // A view is never read, whatever it says; only it may not stand for a table.
-        let is_view = self.kind == "view" && known.iter().all(|it| it.kind == "view");
         is_ordinary
             && match tables {
-                Tables::Readable => is_view || known.iter().any(same),
-                Tables::Writable => is_view || current.into_iter().any(|it| same(&it)),
+                Tables::Readable => known.iter().any(same),
+                Tables::Writable => current.into_iter().any(|it| same(&it)),
             }
     }
 }

@@ -68,6 +68,10 @@ fn refuses_schemas_that_run() {
         ("CREATE INDEX mine ON histogram (hex(zeroblob(count)))", "the index \"mine\" in it"),
         ("DROP INDEX histogram_of_tick", "\"x\" is damaged: it has no index \"histogram_of_tick\""),
         ("ANALYZE", "the table \"sqlite_stat"),
+        (
+            "DROP VIEW trials; CREATE VIEW trials AS SELECT 1 AS id",
+            "the view \"trials\" in it is not as pgdyno makes it",
+        ),
         ("PRAGMA journal_mode = wal", "\"x\" is in SQLite's write-ahead mode"),
     ] {
         check(&whole, sql(change), expected);

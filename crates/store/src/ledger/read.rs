@@ -26,6 +26,10 @@ pub struct Entries<R> {
 
 /// Reads a file of this kind, of this version, with a whole header; otherwise tells why not.
 pub fn open(path: &Path) -> Result<Entries<BufReader<File>>> {
+    let meta = std::fs::metadata(path).map_err(Error::system(path, "open"))?;
+    if !meta.is_file() {
+        return Err(Error::new(path, Wrong::Foreign));
+    }
     let file = File::open(path).map_err(Error::system(path, "open"))?;
     Entries::of(BufReader::new(file))
         .map_err(Error::system(path, "read"))?
