@@ -39,6 +39,21 @@ pub fn check_count(columns: usize) -> Result<(), Mistake> {
     }
 }
 
+/// No field of a row holds a NUL byte.
+pub fn check_nul<'a>(
+    line: u64,
+    fields: impl Iterator<Item = &'a [u8]>,
+    columns: &[String],
+) -> Result<(), Mistake> {
+    let holds = fields.zip(columns).find(|it| it.0.contains(&0));
+    holds.map_or(Ok(()), |(_, name)| {
+        let what = format!(
+            "the column \"{name}\" holds a NUL byte, which no text of PostgreSQL can hold; leave it out"
+        );
+        Err(Mistake::new(line, what))
+    })
+}
+
 /// A source that fails where a row is longer than [`ROW`].
 pub struct ByRow<'a> {
     source: &'a mut dyn BufRead,

@@ -1,6 +1,6 @@
 //! Where do the rows of a plain file of lines begin?
 
-use crate::bounds::{check_columns, check_count};
+use crate::bounds::{check_columns, check_count, check_nul};
 use crate::mistake::{Mistake, shown};
 use model::rows::{Form, Layout};
 
@@ -50,6 +50,7 @@ pub fn index(bytes: &[u8], delimiter: u8, columns: Option<&[String]>) -> Result<
         if fields != wanted {
             return Err(Mistake::new(line, fields_of(text, fields, wanted)));
         }
+        check_nul(line, text.split(|it| *it == delimiter), &layout.columns)?;
         layout.push(begin as u64);
     }
     Ok(Some(layout))
@@ -112,5 +113,8 @@ mod tests {
             "line 1: \"1,a,x\" has 3 fields, and the columns are 2",
         );
         check("id,name\n1,a\n\n2,b\n", b',', None, "line 3: it is empty; leave it out");
+        let nul = "line 2: the column \"name\" holds a NUL byte, which no text of PostgreSQL can hold; leave it out";
+        check("id,name\n1,a\0b\n", b',', None, nul);
+        check("id\tname\n1\t\0\n", b'\t', None, nul);
     }
 }

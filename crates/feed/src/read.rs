@@ -166,6 +166,11 @@ mod tests {
         let refused =
             pack(Form::JsonLines, None, &mut line, Vec::new()).expect_err("it is endless").to_string();
         assert!(refused.contains("a row is longer than 64 MiB"), "{refused}");
+        let nul =
+            "line 2: the column \"b\" holds a NUL byte, which no text of PostgreSQL can hold; leave it out";
+        assert_eq!(told(Form::Csv, None, b"a,b\n\"1\",x\0y\n"), nul);
+        let objects = b"{\"a\": 1, \"b\": 2}\n{\"a\": 1, \"b\": \"\\u0000\"}\n";
+        assert_eq!(told(Form::JsonLines, None, objects), nul);
         let twice = crate::index(b"id,id\n1,2\n", b',', None).expect_err("they are the same").to_string();
         assert_eq!(twice, "line 1: the column \"id\" is named twice");
     }

@@ -185,6 +185,11 @@ impl Maker<'_> {
                 let found = format!("row {} has {}, and the first has not", i + 1, quote(name));
                 self.tell(&format!("{at}[{i}].{name}"), found, "give every row the columns of the first");
             }
+            if let Some((name, _)) = row.0.iter().find(|it| it.1.0.contains('\0')) {
+                let found = format!("a NUL byte in {}", quote(name));
+                let instead = "leave it out: no text of PostgreSQL can hold one";
+                self.tell(&format!("{at}[{i}].{name}"), found, instead);
+            }
             let value = |name: &String| row.0.iter().find(|it| it.0 == *name).map(|it| it.1.0.clone());
             all.push(first.iter().map(|name| value(name).unwrap_or_default()).collect());
         }

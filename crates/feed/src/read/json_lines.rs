@@ -1,6 +1,6 @@
 //! An object per line.
 
-use crate::bounds::{ROW, check_columns, too_long};
+use crate::bounds::{ROW, check_columns, check_nul, too_long};
 use crate::mistake::{Mistake, shown};
 use crate::pack::Packing;
 use serde_json::value::RawValue;
@@ -45,6 +45,7 @@ pub fn read<W: Write>(
             return Err(Mistake::new(line, format!("there is no \"{name}\" in it")));
         }
         let values: Vec<Vec<u8>> = packing.columns().iter().map(|it| value(object[it.as_str()])).collect();
+        check_nul(line, values.iter().map(Vec::as_slice), packing.columns())?;
         packing.push(values.iter().map(Vec::as_slice)).map_err(|it| Mistake::broken(line, &it))?;
     }
     packing.ok_or_else(|| Mistake::new(0, "it holds no row"))

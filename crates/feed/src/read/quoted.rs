@@ -1,7 +1,7 @@
 //! CSV and TSV.
 
 use super::Form;
-use crate::bounds::{ByRow, ROW, check_columns, check_count};
+use crate::bounds::{ByRow, ROW, check_columns, check_count, check_nul};
 use crate::index::fields_of;
 use crate::mistake::Mistake;
 use crate::pack::Packing;
@@ -48,6 +48,7 @@ pub fn read<W: Write>(
             let text = record.iter().collect::<Vec<_>>().join(&form.delimiter().unwrap_or(b','));
             return Err(Mistake::new(line, fields_of(&text, record.len(), wanted)));
         }
+        check_nul(line, record.iter(), packing.columns())?;
         packing.push(record.iter()).map_err(|it| Mistake::broken(line, &it))?;
     }
     match packing.rows() {
