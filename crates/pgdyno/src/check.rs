@@ -6,6 +6,7 @@ mod words;
 
 pub use grammars::parse_rule;
 
+use crate::files;
 use crate::mistakes;
 use crate::terminal;
 use crate::voice::plain;
@@ -17,7 +18,6 @@ use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 use report::lang::{En, Lang};
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -82,9 +82,9 @@ pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Pla
 const LONGEST: u64 = 4 << 20;
 
 /// The whole of a file that people write.
-fn read_text(path: &Path) -> io::Result<String> {
+pub fn read_text(path: &Path) -> io::Result<String> {
     let mut text = Vec::new();
-    File::open(path)?.take(LONGEST + 1).read_to_end(&mut text)?;
+    files::open(path)?.take(LONGEST + 1).read_to_end(&mut text)?;
     if text.len() as u64 > LONGEST {
         let why = format!("it is longer than {} MiB; rows of data belong into a feed's file", LONGEST >> 20);
         return Err(io::Error::other(why));

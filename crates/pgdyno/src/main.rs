@@ -14,6 +14,7 @@ mod compare;
 mod demo;
 mod doctor;
 mod export;
+mod files;
 mod history;
 mod init;
 mod measure;

@@ -5,6 +5,7 @@ use super::options::{Http, Options, Seed};
 use super::ready::{self, Asked};
 use super::{COULD_NOT_START, guard, run_prepared, told_whole};
 use crate::clock::unix_time;
+use crate::files;
 use crate::voice::{Trouble, Voice, plain};
 use load::Service;
 use load::driver::Address;
@@ -17,6 +18,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use wire::http::{Channel, Event, Host, Keep, Method, Part, Request, Url, compile};
@@ -139,7 +141,8 @@ pub fn trusted() -> Result<Vec<u8>, Trouble> {
 }
 
 fn read(path: &str) -> Result<Vec<u8>, Trouble> {
-    fs::read(path).map_err(|it| Trouble::new(format!("could not read \"{path}\": {}", plain(&it))))
+    files::read(Path::new(path))
+        .map_err(|it| Trouble::new(format!("could not read \"{path}\": {}", plain(&it))))
 }
 
 trait Stream: Read + Write {}

@@ -2,10 +2,12 @@
 
 use super::options::{Options, Source};
 use super::ready::mode;
+use crate::files;
 use crate::voice::{Voice, plain};
 use load::script::{self, Diagnostic, Program};
 use model::summary::QueryMode;
 use std::io::Read;
+use std::path::Path;
 
 /// Reads and compiles all scripts; or tells every mistake in them, and returns nothing.
 pub fn compile(options: &Options, voice: &Voice) -> Option<Program> {
@@ -55,7 +57,7 @@ fn read(name: &str) -> Result<String, String> {
             .map_err(|error| format!("could not read file \"-\": {}", plain(&error)))?;
     } else {
         // Opened and read apart, as pgbench tells them apart.
-        let file = std::fs::File::open(name)
+        let file = files::open(Path::new(name))
             .map_err(|error| format!("could not open file \"{name}\": {}", plain(&error)))?;
         file.take(LONGEST + 1)
             .read_to_end(&mut bytes)

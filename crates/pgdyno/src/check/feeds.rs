@@ -1,10 +1,10 @@
 //! What do the first lines of a feed's file tell?
 
+use crate::files;
 use crate::voice::plain;
 use experiment::Columns;
 use feed::Form;
 use model::plan::FeedForm;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -35,7 +35,7 @@ fn twice(line: &[u8]) -> Vec<u8> {
 /// The columns of a file, or why there are none. Only its first line that is not empty is read.
 pub fn columns(path: &Path, form: FeedForm, given: Option<&[String]>) -> Columns {
     let unreadable = |error: io::Error| format!("it cannot be read: {}", plain(&error));
-    let file = File::open(path).map_err(unreadable)?;
+    let file = files::open(path).map_err(unreadable)?;
     let mut text = feed::plain(BufReader::new(file)).map_err(|it| it.to_string())?;
     let mut line = Vec::new();
     while line.trim_ascii().is_empty() {

@@ -74,7 +74,7 @@ pub(super) fn kept(args: &Args, asked: &Asked) -> Result<Writer, Trouble> {
         let path = asked.resumed.as_ref().expect("there is no other way without a file");
         return store::go_on(path, now_ms()).map_err(trouble);
     };
-    let text = std::fs::read_to_string(file)
+    let text = check::read_text(file)
         .map_err(|it| Trouble::new(format!("could not read {}: {}", file.display(), plain(&it))))?;
     let header = header(&asked.plan.experiment, text);
     let writer = store::create(&args.out, &header).map_err(trouble)?;

@@ -3,6 +3,7 @@
 //! A plain file is mapped as it lies on the disk, whatever its size. Everything else is packed once, into a file without a
 //! name that is mapped as well: what is not drawn needs no memory.
 
+use crate::files;
 use crate::voice::{Trouble, plain};
 use analysis::reach::Table;
 use feed::Packing;
@@ -60,7 +61,7 @@ fn of_file(path: &Path, form: FeedForm, columns: Option<&[String]>) -> Result<Ro
     let shown = path.display();
     let failed = |it: &io::Error| Trouble::new(format!("could not read {shown}: {}", plain(it)));
     let wrong = |it: feed::Mistake| Trouble::new(format!("{shown}: {it}"));
-    let mut file = File::open(path).map_err(|it| failed(&it))?;
+    let mut file = files::open(path).map_err(|it| failed(&it))?;
     let form = read_as(form);
     let mut begins = [0; 2];
     let is_packed = file.read_exact(&mut begins).is_ok() && begins == [0x1f, 0x8b];

@@ -1,0 +1,57 @@
+//! Files that a user names, opened for reading.
+
+use rustix::fs::OFlags;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Opens a regular file. Anything else is refused without waiting for it: nobody may write to a FIFO, and a device may have no
+/// end. What this process was started with, by `/dev/stdin` or `/dev/fd/N`, may also be a pipe or a terminal.
+pub fn open(path: &Path) -> io::Result<File> {
+    let inherited = path == Path::new("/dev/stdin") || path.starts_with("/dev/fd");
+    let flags = if inherited { OFlags::empty() } else { OFlags::NONBLOCK };
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)?;
+    let kind = file.metadata()?.file_type();
+    let refused = if kind.is_fifo() && !inherited {
+        "a FIFO"
+    } else if kind.is_char_device() && !inherited {
+        "a character device"
+    } else if kind.is_block_device() {
+        "a block device"
+    } else {
+        return Ok(file);
+    };
+    Err(io::Error::other(format!("it is {refused}; name a regular file")))
+}
+
+/// All bytes of such a file.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::process::Command;
+
+    #[test]
+    fn only_regular_files_are_opened() {
+        let folder = std::env::temp_dir().join(format!("pgdyno-test-{}-files", std::process::id()));
+        fs::create_dir_all(&folder).expect("the temporary directory can be written to");
+        let (regular, fifo, link) = (folder.join("regular"), folder.join("fifo"), folder.join("link"));
+        fs::write(&regular, "text").expect("it is ours");
+        assert!(Command::new("mkfifo").arg(&fifo).status().expect("coreutils are there").success());
+        std::os::unix::fs::symlink(&fifo, &link).expect("it is ours");
+        let refused = |path: &Path| read(path).expect_err("no regular file").to_string();
+        assert_eq!(read(&regular).expect("it is one"), b"text");
+        assert_eq!(refused(&fifo), "it is a FIFO; name a regular file");
+        assert_eq!(refused(&link), "it is a FIFO; name a regular file");
+        assert_eq!(refused(Path::new("/dev/zero")), "it is a character device; name a regular file");
+        assert!(refused(&folder).contains("Is a directory"), "{}", refused(&folder));
+        fs::remove_dir_all(&folder).expect("it is ours");
+    }
+}
