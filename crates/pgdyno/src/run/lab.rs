@@ -253,16 +253,29 @@ impl Lab {
                 self.feeds.forget_queries();
                 let target = postgres.entrance.clone();
                 let loader = Loader { target, workers: WORKERS, again: false, stop: &self.stop };
-                let rows = dataset::rows(&dataset.content);
-                let loaded = dataset::load(&base, &loader, &mut |it| tell(News::Loading(it, rows)));
-                tell(News::Loaded(&loaded.map_err(|it| match it {
-                    dataset::Error::Stopped => Hindrance::Stopped,
-                    other => failed(other),
-                })?));
                 // What is attached is restored by its superuser where we are it.
                 let superuser = postgres.admin.as_ref().unwrap_or(&postgres.entrance);
+                let database = &chain.users().database;
                 let whose = if postgres.is_attached() { Whose::Attached } else { Whose::Ours };
-                let template = Template::make(superuser, &chain.users().database, whose).map_err(failed)?;
+                // What cannot be restored is not loaded.
+                Template::check(superuser, database, whose).map_err(failed)?;
+                let rows = dataset::rows(&dataset.content);
+                let loaded = dataset::load(&base, &loader, &mut |it| tell(News::Loading(it, rows)));
+                let loaded = loaded.map_err(|it| match it {
+                    dataset::Error::Stopped => Hindrance::Stopped,
+                    other => failed(other),
+                })?;
+                tell(News::Loaded(&loaded));
+                let template = Template::make(superuser, database, whose).map_err(|refused| {
+                    let left = match loaded.reused {
+                        true => Ok(()),
+                        false => dataset::unload(&loader),
+                    };
+                    failed(left.map_or_else(
+                        |why| format!("{refused}; what was loaded could not be dropped: {why}"),
+                        |()| refused.to_string(),
+                    ))
+                })?;
                 self.filled = Some(Filled { server, dataset: base, template, untouched: None });
             }
         }

@@ -231,3 +231,50 @@ impl Drop for Ending {
         let _ = self.0.wait();
     }
 }
+
+/// What cannot be restored is not loaded; and what was loaded before a later step is refused is taken back.
+#[test]
+fn a_dataset_that_is_refused_leaves_nothing_behind() {
+    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let mut connection =
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+    for it in [
+        "create role loader login password 'loader'",
+        "create database shop owner loader",
+        "create database measured owner loader",
+        "comment on database measured is 'pgdyno: made to be measured'",
+        "create database strange owner loader",
+        "comment on database strange is 'pgdyno: made to be measured'",
+        "create database strange_template owner loader",
+    ] {
+        connection.query(it).unwrap_or_else(|why| panic!("{it}: {why}"));
+    }
+    for (database, expected) in [
+        ("shop", "database shop was not made by pgdyno"),
+        ("strange", "database strange_template was not made by pgdyno"),
+        ("measured", "permission denied to create database"),
+    ] {
+        let address = format!("host=127.0.0.1 port={} user=loader dbname={database}", postgres.port);
+        let stack = BARE.replace("postgres: {}", &format!("postgres: {{ attach: \"{address}\" }}"));
+        let bench = Bench::new("refused", &format!("{stack}dataset: {{ name: tickets, rows: 1000 }}\n"));
+        let ended = bench.begin_as(bench.command(&[]).env("PGPASSWORD", "loader")).end();
+        ended.expect(1);
+        assert!(ended.err.contains(expected), "{database}: {}", ended.err);
+        let target = postgres.target().in_database(database);
+        let mut inside = target.open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+        let schemas = "select string_agg(nspname, ' ') from pg_namespace \
+                       where nspname !~ '^pg_' and nspname not in ('public', 'information_schema')";
+        assert_eq!(inside.value(schemas).expect("it answers"), None, "{database}");
+        assert_eq!(
+            inside
+                .value("select count(*) from pg_class where relnamespace = 'public'::regnamespace")
+                .expect("it answers"),
+            Some("0".to_owned()),
+            "{database}"
+        );
+    }
+}

@@ -52,12 +52,21 @@ pub fn load(dataset: &Dataset, loader: &Loader<'_>, tell: &mut dyn FnMut(Stage))
             // Rows that nobody asks for any more would stay. Where even that fails, the mark tells the next load.
             let _ = loader.open().map(|mut it| {
                 let mark = Mark::read(&mut it);
-                mark.map(|mark| mark.filter(|it| !it.complete).map(|mark| mark.drop_tables(&mut it)))
+                mark.map(|mark| mark.filter(|it| !it.complete).map(|mark| mark.drop_all(&mut it)))
             });
             return Err(error);
         }
     };
     Ok(Loaded::new(sent, copying, begun.elapsed(), false))
+}
+
+/// Takes back what [`load`] made: its tables, schemas and mark. What somebody else made stays.
+pub fn unload(loader: &Loader<'_>) -> Result<(), ask::Error> {
+    let mut connection = loader.open()?;
+    match Mark::read(&mut connection)? {
+        Some(mark) => mark.drop_all(&mut connection),
+        None => Ok(()),
+    }
 }
 
 /// Sends the same bytes by as many connections into the same tables, written beforehand, without keys and statistics; then

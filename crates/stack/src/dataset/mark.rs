@@ -85,6 +85,19 @@ impl Mark {
         dropped
     }
 
+    /// The same, and the place where the mark was, unless something else lives there.
+    pub fn drop_all(&self, connection: &mut Connection) -> Result<(), Error> {
+        self.drop_tables(connection)?;
+        if connection.value("select 1 from pgdyno.dataset")?.is_none() {
+            connection.query("drop table pgdyno.dataset")?;
+            let used = "select 1 from pg_class where relnamespace = 'pgdyno'::regnamespace";
+            if connection.value(used)?.is_none() {
+                connection.query("drop schema pgdyno")?;
+            }
+        }
+        Ok(())
+    }
+
     fn drop_each(&self, connection: &mut Connection) -> Result<(), Error> {
         if !self.tables.is_empty() {
             connection.query(&format!("drop table {}", self.tables.join(", ")))?;

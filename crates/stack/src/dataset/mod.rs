@@ -20,7 +20,7 @@ mod titles;
 pub mod users;
 mod zipf;
 
-pub use load::{bare_copy, load};
+pub use load::{bare_copy, load, unload};
 pub use mark::GENERATOR;
 
 use crate::ask::{self, Target};

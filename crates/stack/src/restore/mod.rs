@@ -101,6 +101,23 @@ pub fn create_database(superuser: &Target, database: &str, owner: &str) -> Resul
 }
 
 impl Template {
+    /// Whether [`make`](Template::make) may copy `database`: to be asked before anything is put into it.
+    pub fn check(superuser: &Target, database: &str, whose: Whose) -> Result<(), Error> {
+        let mut connection = maintenance(superuser, database)?;
+        if owner(&mut connection, database)?.is_none() {
+            return Err(Error::Missing { database: database.to_owned() });
+        }
+        may_drop(&mut connection, database, whose)?;
+        let template = template_of(database);
+        if owner(&mut connection, &template)?.is_some() && !marked(&mut connection, &template)? {
+            return Err(Error::Foreign { database: template });
+        }
+        if whose == Whose::Attached {
+            check_unused(&mut connection, database)?;
+        }
+        Ok(())
+    }
+
     /// Copies `database` to `<database>_template`; an older copy of ours is dropped. Ends the sessions in `database`.
     ///
     /// `superuser` may be logged in to any database. Privileges and settings of the database itself (`GRANT … ON DATABASE`,
@@ -112,7 +129,7 @@ impl Template {
             return Err(Error::Missing { database: database.to_owned() });
         };
         let state = state(&mut superuser.in_database(database).open(PATIENCE)?)?;
-        let template = format!("{database}_template");
+        let template = template_of(database);
         let mut made = Template {
             superuser: superuser.clone(),
             database: database.to_owned(),
@@ -128,7 +145,7 @@ impl Template {
                 bytes: 0,
             },
         };
-        made.may_drop(&mut connection, database)?;
+        may_drop(&mut connection, database, whose)?;
         made.discard_old(&mut connection)?;
         // Poolers connect again as soon as they are thrown out.
         allow(&mut connection, database, false)?;
@@ -155,7 +172,7 @@ impl Template {
         let mut ended = 0;
         // It may be missing: a restore before this one was cut short.
         if owner(&mut connection, &self.database)?.is_some() {
-            self.may_drop(&mut connection, &self.database)?;
+            may_drop(&mut connection, &self.database, self.whose)?;
             allow(&mut connection, &self.database, false)?;
             let force = if connection.server_version() >= 130_000 { " with (force)" } else { "" };
             // With force, sessions of others would be ended too.
@@ -213,15 +230,6 @@ impl Template {
         Ok(())
     }
 
-    fn may_drop(&self, connection: &mut Connection, database: &str) -> Result<(), Error> {
-        // `postgres`, `template1`: others rely on them, even on a server of ours.
-        let system = ["postgres", "template0", "template1"].contains(&database);
-        if system || (self.whose == Whose::Attached && !marked(connection, database)?) {
-            return Err(Error::Foreign { database: database.to_owned() });
-        }
-        Ok(())
-    }
-
     fn copy(&self, connection: &mut Connection, from: &str, to: &str) -> Result<Copied, Error> {
         // Copies files as they are and leaves the server's cache alone; the other way, by WAL, writes everything twice.
         let strategy = if connection.server_version() >= 150_000 { " strategy file_copy" } else { "" };
@@ -254,24 +262,46 @@ impl Template {
     }
 
     fn end_sessions(&self, connection: &mut Connection, database: &str) -> Result<u32, Error> {
-        let here = format!(
-            "from pg_stat_activity where datname = {} and pid <> pg_backend_pid() and backend_type = 'client backend'",
-            literal(database)
-        );
         if self.whose == Whose::Attached {
-            let others = connection.query(&format!(
-                "select concat('process ', pid, ', user ', usename, ', application ', application_name) {here} \
-                 and application_name not like 'pgdyno%'"
-            ))?;
-            let sessions: Vec<String> =
-                others.rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect();
-            if !sessions.is_empty() {
-                return Err(Error::InUse { database: database.to_owned(), sessions });
-            }
+            check_unused(connection, database)?;
         }
-        let ended = connection.query(&format!("select pg_terminate_backend(pid) {here}"))?;
+        let ended =
+            connection.query(&format!("select pg_terminate_backend(pid) {}", sessions_in(database)))?;
         Ok(ended.rows.len() as u32)
     }
+}
+
+fn template_of(database: &str) -> String {
+    format!("{database}_template")
+}
+
+fn may_drop(connection: &mut Connection, database: &str, whose: Whose) -> Result<(), Error> {
+    // `postgres`, `template1`: others rely on them, even on a server of ours.
+    let system = ["postgres", "template0", "template1"].contains(&database);
+    if system || (whose == Whose::Attached && !marked(connection, database)?) {
+        return Err(Error::Foreign { database: database.to_owned() });
+    }
+    Ok(())
+}
+
+/// `FROM` and `WHERE` of all sessions in a database but our own.
+fn sessions_in(database: &str) -> String {
+    let database = literal(database);
+    format!(
+        "from pg_stat_activity where datname = {database} and pid <> pg_backend_pid() and backend_type = 'client backend'"
+    )
+}
+
+/// Nobody but pgdyno is connected to the database.
+fn check_unused(connection: &mut Connection, database: &str) -> Result<(), Error> {
+    let others = connection.query(&format!(
+        "select concat('process ', pid, ', user ', usename, ', application ', application_name) {} \
+         and application_name not like 'pgdyno%'",
+        sessions_in(database)
+    ))?;
+    let sessions: Vec<String> =
+        others.rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect();
+    if sessions.is_empty() { Ok(()) } else { Err(Error::InUse { database: database.to_owned(), sessions }) }
 }
 
 /// A session beside the database that is to be dropped.
