@@ -18,6 +18,9 @@ use std::sync::mpsc::channel;
 use std::thread;
 use wire::tls::{Identity, Web};
 
+/// Far more than any answer of a service in order.
+const ANSWER_MAX: u64 = 1 << 20;
+
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 #[derive(Debug, Default)]
@@ -76,7 +79,7 @@ fn asked(drive: Drive, method: Method, address: &Address, service: &Service) -> 
             variables: Vec::new(),
         },
     };
-    let work = Arc::new(Workload::of(plan, None, vec![service.clone()]));
+    let work = Arc::new(Workload::of(plan, None, vec![service.clone()]).with_answer_max(ANSWER_MAX));
     let shard = Shard::new(work, 0, All::default());
     let (gate, stop, (says, _said)) = (Gate::new(1), AtomicBool::new(false), channel());
     let clock = Clock::start();
@@ -205,6 +208,28 @@ fn network_faults() {
     };
     let tls = Service { tls: Some(Web::new("db.test", &roots).expect("right")), ..plain };
     check("an unknown certificate", Method::Get, &secure(&Arc::default()), &tls, failed(129));
+}
+
+/// A body without an end is given up at the bound, with a code of its own, whatever its framing.
+#[test]
+fn an_endless_body_is_given_up() {
+    let plain = Service::plain("localhost");
+    for (framing, piece) in [
+        ("Transfer-Encoding: chunked", [b"1000\r\n".as_slice(), &[b'x'; 0x1000], b"\r\n"].concat()),
+        ("Content-Length: 9000000000000000000", vec![b'x'; 0x1000]),
+        ("Connection: close", vec![b'x'; 0x1000]),
+    ] {
+        let endless = service(move |it, _| {
+            let mut it = BufReader::new(it);
+            let _ = request(&mut it);
+            let mut sent = write!(it.get_mut(), "HTTP/1.1 200 OK\r\n{framing}\r\n\r\n");
+            while sent.is_ok() {
+                sent = it.get_mut().write_all(&piece);
+            }
+        });
+        check(framing, Method::Get, &endless, &plain, Outcome::Failed(Code::TOO_LONG));
+        check(framing, Method::Post, &endless, &plain, Outcome::Unknown(Code::TOO_LONG));
+    }
 }
 
 #[test]
