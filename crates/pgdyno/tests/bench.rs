@@ -222,6 +222,22 @@ fn an_interrupted_run_is_reported() {
     assert!(run.out.contains("\nverdict ") && run.err.contains("Run was aborted"), "{run:?}");
 }
 
+/// A variable that cannot be read is not passed over: another server would be loaded.
+#[test]
+fn an_unreadable_environment_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let server = server();
+    let odd = std::ffi::OsStr::from_bytes(b"db\xff");
+    for name in ["PGHOST", "PGDATABASE", "PGPASSWORD"] {
+        let mut command = Command::new(PGDYNO);
+        command.args(["bench", "-S", "-n", "-t", "1"]).envs(server.1.client_environment()).env(name, odd);
+        let output = command.stdin(Stdio::null()).output().expect("the program runs");
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{err}");
+        assert!(err.contains(&format!("the environment variable {name} is not UTF-8")), "{err}");
+    }
+}
+
 #[test]
 fn a_frozen_generator_is_invalid() {
     let server = server();

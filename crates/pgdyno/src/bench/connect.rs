@@ -7,6 +7,8 @@ use crate::voice::{Trouble, Voice, plain};
 use model::summary::{Hop, Server};
 use rustix::process::getuid;
 use stack::ask::{Address, Connection, Error, Target};
+use std::cell::RefCell;
+use std::env::VarError;
 use std::fs;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -45,12 +47,26 @@ pub fn settings(wanted: &options::Target, voice: &Voice) -> Option<Settings> {
     let mut flags: Vec<(&str, &str)> =
         flags.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
     flags.push(("fallback_application_name", &voice.program));
+    let unreadable = RefCell::new(Vec::new());
+    let env = |name: &str| {
+        let value = std::env::var(name);
+        if matches!(value, Err(VarError::NotUnicode(_))) {
+            unreadable.borrow_mut().push(name.to_owned());
+        }
+        value.ok()
+    };
     let around = Surroundings {
-        env: &|name| std::env::var(name).ok(),
+        env: &env,
         read: &|file, path| read(file, path, voice),
         os_user: &os_user().unwrap_or_default(),
     };
-    match conninfo::resolve(wanted.database.as_deref(), &flags, around) {
+    let resolved = conninfo::resolve(wanted.database.as_deref(), &flags, around);
+    if let Some(name) = unreadable.borrow().first() {
+        voice.error(&format!("the environment variable {name} is not UTF-8"));
+        voice.hint(&format!("write it in UTF-8, or leave it out, as in  unset {name}"));
+        return None;
+    }
+    match resolved {
         Ok(it) => Some(it),
         Err(mistakes) => {
             for it in mistakes {
@@ -65,6 +81,10 @@ pub fn settings(wanted: &options::Target, voice: &Voice) -> Option<Settings> {
 /// A file's content, unless it is secret and others may read it.
 fn read(file: File, path: &Path, voice: &Voice) -> Option<String> {
     let about = fs::metadata(path).ok()?;
+    if !about.is_file() {
+        voice.warning(&format!("\"{}\" is no regular file, and is not used", path.display()));
+        return None;
+    }
     let forbidden = match (file, about.uid()) {
         (File::Service | File::Certificate, _) => 0,
         // root may lend its key to a group.

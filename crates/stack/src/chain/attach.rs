@@ -8,6 +8,8 @@ use crate::supervisor::Answer;
 use model::plan::{Attached, AttachedRole, Node};
 use model::summary::Hop;
 use rustix::process::getuid;
+use std::cell::RefCell;
+use std::env::VarError;
 use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -163,12 +165,20 @@ fn settings(dsn: &str) -> Result<Settings, String> {
     {
         return Err("a password stands in its address; give it by PGPASSWORD or a password file".to_owned());
     }
-    let around = Surroundings {
-        env: &|name| std::env::var(name).ok(),
-        read: &|file, path| read(file, path),
-        os_user: &os_user,
+    let unreadable = RefCell::new(None);
+    let env = |name: &str| {
+        let value = std::env::var(name);
+        if matches!(value, Err(VarError::NotUnicode(_))) {
+            unreadable.replace(Some(name.to_owned()));
+        }
+        value.ok()
     };
-    conninfo::resolve(Some(dsn), &[], around).map_err(words)
+    let around = Surroundings { env: &env, read: &|file, path| read(file, path), os_user: &os_user };
+    let resolved = conninfo::resolve(Some(dsn), &[], around).map_err(words);
+    match unreadable.into_inner() {
+        Some(name) => Err(format!("the environment variable {name} is not UTF-8")),
+        None => resolved,
+    }
 }
 
 /// A file's content, unless it is secret and others may read it; as libpq decides.
@@ -179,7 +189,7 @@ fn read(file: File, path: &Path) -> Option<String> {
         (File::Key, 0) => 0o027,
         (File::Key | File::Passwords, _) => 0o077,
     };
-    (about.permissions().mode() & forbidden == 0).then(|| fs::read_to_string(path).ok())?
+    (about.is_file() && about.permissions().mode() & forbidden == 0).then(|| fs::read_to_string(path).ok())?
 }
 
 fn os_user() -> String {
