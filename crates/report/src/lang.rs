@@ -134,6 +134,8 @@ pub trait Lang:
     fn group(&self, it: &Finding) -> String;
     /// Findings of one group, at least one. `names`: of the cells.
     fn findings(&self, all: &[&Finding], names: &[String]) -> String;
+    /// A stop rule that never had a value.
+    fn blind(&self, rule: &str) -> String;
     fn fired(&self, it: &Fired) -> String;
     /// Where Yandex.Tank would do otherwise with a stop rule.
     fn difference(&self, it: &Difference) -> String;

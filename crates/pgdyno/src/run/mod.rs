@@ -344,7 +344,8 @@ impl Bench {
             Err(why) => return hindered(why),
         };
         self.show.measured(&done);
-        let Done { measured, summary, objectives, fired, ended, watching, seconds, ordeal, freshness } = done;
+        let Done { measured, summary, objectives, fired, blind, ended, watching, seconds, ordeal, freshness } =
+            done;
         let seen = step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
         let text = format!("{:.4}", watching.share());
         self.writer.note(Note { trial: Some(id), subject: result::MONITORING.to_owned(), text });
@@ -372,6 +373,9 @@ impl Bench {
         }
         let fired_as = fired.iter().map(|it| told(result::FIRED, serde_json::to_string(it)));
         judged.chain(fired_as).for_each(|it| self.writer.note(it));
+        for rule in blind {
+            self.writer.note(Note { trial: Some(id), subject: rule, text: "never had a value".to_owned() });
+        }
         for it in result::never_succeeded(setup, &summary) {
             self.writer.note(Note { trial: Some(id), subject: it.0, text: it.1 });
         }

@@ -181,6 +181,9 @@ impl Show {
                 invalid: done.summary.validity.reasons.first().copied(),
             });
         }
+        for rule in &done.blind {
+            self.screen.calm(&self.lang.blind(rule));
+        }
     }
 
     /// `seen`: what a step of a search showed.

@@ -49,6 +49,8 @@ pub struct Done {
     pub summary: Summary,
     pub objectives: Vec<Judged>,
     pub fired: Option<Fired>,
+    /// Stop rules that never had a value.
+    pub blind: Vec<String>,
     /// What ended meanwhile though nobody asked it to, and how.
     pub ended: Vec<String>,
     /// What watching cost.
@@ -129,7 +131,7 @@ pub fn run(
     std::thread::sleep(SETTLE);
     let watching = sampler.stop();
     let (refused, messages) = (eyes.refused(), eyes.messages());
-    let (fired, seconds) = eyes.finish();
+    let (fired, blind, seconds) = eyes.finish();
     let hit = course.as_ref().map_or(Vec::new(), Course::hit);
     let ended = lab.ended(&hit);
     let measured = measured.map_err(|it| hindered(&it, refused.as_deref()))?;
@@ -147,7 +149,7 @@ pub fn run(
         .iter()
         .map(|it| objective::parse(it, operations).expect("it was checked").judge(&summary));
     let objectives = objectives.collect();
-    Ok(Done { measured, summary, objectives, fired, ended, watching, seconds, ordeal, freshness })
+    Ok(Done { measured, summary, objectives, fired, blind, ended, watching, seconds, ordeal, freshness })
 }
 
 /// Asks replicas what they show of what was just written, where there are some and it is asked for.

@@ -129,19 +129,14 @@ impl<'a> Eyes<'a> {
         }
     }
 
-    /// After the last look of the probes. What a rule said, if one did, and the seconds that were kept.
-    pub fn finish(mut self) -> (Option<Fired>, Vec<Pace>) {
+    /// After the last look of the probes. What a rule said, if one did, the rules that never had a value, and the seconds that
+    /// were kept.
+    pub fn finish(mut self) -> (Option<Fired>, Vec<String>, Vec<Pace>) {
         self.gather();
-        let blind: Vec<String> =
-            self.rules.iter().filter(|it| it.is_blind()).map(|it| it.text().to_owned()).collect();
-        for rule in blind {
-            let text =
-                format!("the stop rule {rule} never had a value: no node of its name has such a metric");
-            self.event(EventKind::Other, None, text);
-        }
+        let blind = self.rules.iter().filter(|it| it.is_blind()).map(|it| it.text().to_owned()).collect();
         let (writer, trial) = self.store;
         writer.samples(trial, self.fresh);
-        (self.fired, self.kept.unwrap_or_default())
+        (self.fired, blind, self.kept.unwrap_or_default())
     }
 
     /// What the first client was told that could not connect.

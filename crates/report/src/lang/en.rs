@@ -322,6 +322,10 @@ impl Lang for En {
         findings::paragraph(all, names)
     }
 
+    fn blind(&self, rule: &str) -> String {
+        format!("the stop rule {rule} never had a value: no node of its name writes this series")
+    }
+
     fn fired(&self, it: &Fired) -> String {
         stop::fired(it)
     }

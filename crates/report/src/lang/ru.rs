@@ -192,6 +192,12 @@ impl Lang for Ru {
         findings::paragraph(all, names)
     }
 
+    fn blind(&self, rule: &str) -> String {
+        format!(
+            "правило остановки {rule} ни разу не получило значения: ни один узел с таким именем не пишет этот ряд"
+        )
+    }
+
     fn fired(&self, it: &Fired) -> String {
         stop::fired(it)
     }
