@@ -249,3 +249,31 @@ fn an_answer_without_end_is_given_up() {
     let outcomes: Vec<Outcome> = shard.recorder.iter().map(|it| it.outcome).collect();
     assert_eq!(outcomes, [Outcome::Unknown(Code::TOO_LONG)]);
 }
+
+fn open(script: &str) -> Plan {
+    let curve = Curve::Ramp { from: PerSecond(100.0), to: PerSecond(100.0), lasting: Nanos::from_secs(3) };
+    Plan { schedule: Schedule::Open { curve, spacing: Spacing::Even }, ..plan(script, Mode::Prepared) }
+}
+
+/// Every arrival of the schedule has an outcome, whatever became of the clients.
+#[test]
+fn arrivals_that_no_client_is_left_to_send_are_dropped() {
+    for (name, script) in [
+        ("a transaction stays open", "BEGIN;\n"),
+        ("an expression has no value", "\\set x 1 / 0\n"),
+        ("sometimes", "\\set x random(1, 5)\n\\if :x = 1\n\\set x 1 / 0\n\\endif\nSELECT 1;\n"),
+    ] {
+        let world = World { service: Service::Constant(Nanos::from_millis(2)), ..World::default() };
+        let (mut shards, _) =
+            drive_counting(vec![Shard::new(Arc::new(workload(open(script))), 0, Vec::new())], &world);
+        let shard = shards.pop().expect("one went in");
+        let of = |wanted: fn(&Outcome) -> bool| {
+            shard.recorder.iter().filter(|it: &&Record| wanted(&it.outcome)).count()
+        };
+        let failed = of(|it| *it == Outcome::Failed(Code::SqlState(*b"38000")));
+        assert_eq!((failed, shard.aborted_clients()), (CLIENTS as usize, CLIENTS), "{name}");
+        let dropped = of(|it| *it == Outcome::Dropped);
+        assert!(dropped > 200, "{name}: {dropped} dropped");
+        assert_eq!(of(|it| *it == Outcome::Ok) + failed + dropped, 300, "{name}");
+    }
+}

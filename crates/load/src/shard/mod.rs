@@ -6,6 +6,7 @@
 mod client;
 mod connect;
 mod door;
+mod dropped;
 mod ending;
 mod follow;
 mod poll;
@@ -23,7 +24,7 @@ use crate::workload::{Initial, Workload};
 use client::{Client, Session, State};
 use door::session;
 use ending::Cancel;
-use model::{ClientId, Code, Nanos, Outcome, Record, ScriptId};
+use model::{ClientId, Code, Nanos, Outcome, ScriptId};
 use run::Cause;
 pub use said::{Abort, Said};
 use std::cmp::Reverse;
@@ -313,6 +314,8 @@ impl<R: Recorder> Shard<R> {
         self.connect_more(now);
         if let Some(i) = self.runnable.pop_front() {
             self.go_on(now, i);
+        } else if self.has_rest() {
+            self.drop_rest(now);
         } else if self.begun {
             self.arrive(now);
             self.release(now);
@@ -320,7 +323,7 @@ impl<R: Recorder> Shard<R> {
     }
 
     fn next_moment(&self) -> Nanos {
-        if !self.runnable.is_empty() {
+        if !self.runnable.is_empty() || self.has_rest() {
             return Nanos::ZERO;
         }
         let timer = self.timers.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
@@ -388,33 +391,10 @@ impl<R: Recorder> Shard<R> {
         self.arrivals_left -= 1;
     }
 
-    /// An arrival that would begin later than the latency limit allows is not sent at all, as in pgbench.
-    fn is_too_late(&self, now: Nanos, due: Nanos) -> bool {
-        self.work.plan.latency_limit.is_some_and(|limit| now - due > limit)
-    }
-
-    fn drop_arrival(&mut self, now: Nanos, due: Due) {
-        let script = self.script_of(due);
-        self.drop_script(now, due.at, script);
-    }
-
     /// The script of a transaction that is about to begin; drawn once for each.
     #[inline]
     fn script_of(&mut self, due: Due) -> ScriptId {
         due.script.unwrap_or_else(|| ScriptId(self.work.choose(&mut self.choices)))
-    }
-
-    fn drop_script(&mut self, now: Nanos, intended: Nanos, script: ScriptId) {
-        let (client, outcome) = (ClientId(self.first), Outcome::Dropped);
-        self.recorder.record(&Record {
-            script,
-            client,
-            outcome,
-            intended,
-            started: now,
-            finished: now,
-            tries: 0,
-        });
     }
 
     /// A client is free: the next transaction, if there is one, is its.

@@ -69,7 +69,7 @@ impl<R: Recorder> Shard<R> {
                 _ => {}
             }
         }
-        if self.active == 0 { Action::Done } else { Action::Wait(self.next_moment()) }
+        if self.active == 0 && !self.has_rest() { Action::Done } else { Action::Wait(self.next_moment()) }
     }
 
     /// The first `n` bytes of the last `Transmit` have left.

@@ -271,11 +271,10 @@ impl<R: Recorder> Shard<R> {
         if tx.piped {
             return self.abort(now, i, Abort::OpenPipeline);
         }
-        let open = tx.status != Status::Idle;
-        self.end_transaction(now, i, Outcome::Ok);
-        if open {
+        if tx.status != Status::Idle {
             return self.abort(now, i, Abort::OpenTransaction);
         }
+        self.end_transaction(now, i, Outcome::Ok);
         self.succeeded[tx.script as usize] = true;
         self.proceed(now, i, tx.spoke);
     }

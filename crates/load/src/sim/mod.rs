@@ -57,6 +57,8 @@ pub enum Service {
     Constant(Nanos),
     /// Exponential with this mean.
     Exponential(Nanos),
+    /// The first, or with this probability (0..=1) the second.
+    Bimodal(Nanos, Nanos, f64),
 }
 
 impl Default for World {
@@ -479,6 +481,13 @@ impl<'a, R: Recorder> Run<'a, R> {
             let Some((link, asked)) = self.waiting.pop_front() else { return };
             let takes = match self.world.service {
                 Service::Constant(it) => it,
+                Service::Bimodal(fast, slow, share) => {
+                    if self.rng.f64() < share {
+                        slow
+                    } else {
+                        fast
+                    }
+                }
                 Service::Exponential(mean) => Nanos((mean.0 as f64 * -(1.0 - self.rng.f64()).ln()) as u64),
             };
             let at = self.thawed(takes);

@@ -1,0 +1,48 @@
+//! Arrivals that are never sent.
+
+use super::{ARRIVALS_MAX, Due, Shard};
+use crate::recorder::Recorder;
+use model::{ClientId, Nanos, Outcome, Record, ScriptId};
+
+impl<R: Recorder> Shard<R> {
+    /// An arrival that would begin later than the latency limit allows is not sent at all, as in pgbench.
+    pub(super) fn is_too_late(&self, now: Nanos, due: Nanos) -> bool {
+        self.work.plan.latency_limit.is_some_and(|limit| now - due > limit)
+    }
+
+    pub(super) fn drop_arrival(&mut self, now: Nanos, due: Due) {
+        let script = self.script_of(due);
+        self.drop_script(now, due.at, script);
+    }
+
+    pub(super) fn drop_script(&mut self, now: Nanos, intended: Nanos, script: ScriptId) {
+        let (client, outcome) = (ClientId(self.first), Outcome::Dropped);
+        self.recorder.record(&Record {
+            script,
+            client,
+            outcome,
+            intended,
+            started: now,
+            finished: now,
+            tries: 0,
+        });
+    }
+
+    /// Whether arrivals are to come although every client is over: all aborted.
+    pub(super) fn has_rest(&self) -> bool {
+        self.begun && self.active == 0 && (!self.backlog.is_empty() || self.next_arrival().is_some())
+    }
+
+    /// Records arrivals that no client is left to send as dropped, at most [`ARRIVALS_MAX`] at each call.
+    pub(super) fn drop_rest(&mut self, now: Nanos) {
+        for _ in 0..ARRIVALS_MAX {
+            let due = self.backlog.pop_front().or_else(|| {
+                let due = self.next_arrival()?;
+                self.take_arrival();
+                Some(due)
+            });
+            let Some(due) = due else { return };
+            self.drop_arrival(now, due);
+        }
+    }
+}
