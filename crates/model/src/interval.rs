@@ -1,6 +1,6 @@
 //! What a stretch of time brought.
 
-use crate::{AnswerSizes, Code, Latency, Nanos, Outcome, Record};
+use crate::{AnswerSizes, Code, Latency, Nanos, Outcome, Record, Successes};
 
 /// What one thread, or after merging all of them, measured from one moment to another.
 #[derive(Clone, Debug)]
@@ -9,8 +9,8 @@ pub struct Interval {
     pub to: Nanos,
     /// Transactions begun: with what has ended it tells how many are in flight.
     pub begun: u64,
-    /// The first and the last end of a transaction that ended well, by the run's clock; `None` without one.
-    pub successes: Option<(Nanos, Nanos)>,
+    /// Ends of transactions that ended well, by the run's clock; `None` without one.
+    pub successes: Option<Successes>,
     /// By script.
     pub cells: Vec<Cell>,
     /// From the intended start to the send, of arrivals that found an idle client: the generator's own lateness.
@@ -122,9 +122,10 @@ impl Interval {
         self.from = self.from.min(other.from);
         self.to = self.to.max(other.to);
         self.begun += other.begun;
-        if let Some((first, last)) = other.successes {
-            self.success(first);
-            self.success(last);
+        match (&mut self.successes, &other.successes) {
+            (Some(its), Some(theirs)) => its.merge(theirs),
+            (None, theirs) => self.successes = *theirs,
+            (Some(_), None) => {}
         }
         self.cells.iter_mut().zip(&other.cells).for_each(|(cell, other)| cell.merge(other));
         self.send_lag.merge(&other.send_lag);
@@ -137,7 +138,10 @@ impl Interval {
     /// A transaction ended well at this moment.
     #[inline]
     pub fn success(&mut self, at: Nanos) {
-        self.successes = Some(self.successes.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
+        match &mut self.successes {
+            Some(it) => it.add(at),
+            None => self.successes = Some(Successes::at(at)),
+        }
     }
 }
 

@@ -1,0 +1,121 @@
+//! Moments of success within about a second.
+
+use crate::Nanos;
+
+/// log2 of a bucket's length in nanoseconds: 8.4 ms.
+const SHIFT: u32 = 23;
+/// Number of the last bucket, which also stands for all later ones.
+const LAST: u64 = 127;
+
+/// When transactions ended well: the first and the last moment, and in between which buckets of 8.4 ms had a success. Of an
+/// interval longer than 1.07 s the rest is one bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Successes {
+    pub first: Nanos,
+    pub last: Nanos,
+    /// Bit n is the n-th bucket, counted from that of the first success.
+    buckets: u128,
+}
+
+impl Successes {
+    pub fn at(moment: Nanos) -> Successes {
+        Successes { first: moment, last: moment, buckets: 1 }
+    }
+
+    /// Adds a success; those of one thread come in the order of time.
+    #[inline]
+    pub fn add(&mut self, moment: Nanos) {
+        if moment < self.first {
+            return self.merge(&Successes::at(moment));
+        }
+        self.last = self.last.max(moment);
+        self.buckets |= 1 << (bucket(moment) - bucket(self.first)).min(LAST);
+    }
+
+    /// Adds what another thread saw, or what came next.
+    pub fn merge(&mut self, other: &Successes) {
+        let first = self.first.min(other.first);
+        self.buckets = self.since(first) | other.since(first);
+        (self.first, self.last) = (first, self.last.max(other.last));
+    }
+
+    /// Its buckets counted from that of `first`.
+    fn since(&self, first: Nanos) -> u128 {
+        let shift = bucket(self.first) - bucket(first);
+        if shift > LAST {
+            return 1 << LAST;
+        }
+        let beyond = if shift == 0 { 0 } else { self.buckets >> (LAST + 1 - shift) };
+        self.buckets << shift | u128::from(beyond > 0) << LAST
+    }
+
+    /// Stretches between the first and the last success whose buckets had none, in order; at most a bucket shorter at each side
+    /// than the time without a success.
+    pub fn gaps(self) -> impl Iterator<Item = (Nanos, Nanos)> {
+        let begin = bucket(self.first);
+        let moment = move |number: u64| Nanos((begin + number) << SHIFT);
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            at += u64::from((self.buckets >> at).trailing_ones());
+            let left = self.buckets.checked_shr(at as u32).filter(|it| *it > 0)?;
+            let from = at;
+            at += u64::from(left.trailing_zeros());
+            Some((moment(from), moment(at)))
+        })
+    }
+}
+
+fn bucket(moment: Nanos) -> u64 {
+    moment.0 >> SHIFT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(millis: &[u64]) -> Successes {
+        let mut it = Successes::at(Nanos::from_millis(millis[0]));
+        millis[1..].iter().for_each(|at| it.add(Nanos::from_millis(*at)));
+        it
+    }
+
+    /// Gaps of 20 ms and more, in tenths of a second.
+    fn gaps(it: Successes) -> Vec<(u64, u64)> {
+        let tenth = |it: Nanos| (it.as_millis_f64() / 100.0).round() as u64;
+        let long = it.gaps().filter(|(from, to)| *to - *from >= Nanos::from_millis(20));
+        long.map(|(from, to)| (tenth(from), tenth(to))).collect()
+    }
+
+    #[test]
+    fn finds_stretches_without_a_success() {
+        for (millis, expected) in [
+            (&[5_000][..], &[][..]),
+            (&[5_000, 5_010, 5_020], &[]),
+            (&[5_000, 5_850], &[(50, 58)]),
+            (&[5_000, 5_100, 5_105, 5_500, 6_000], &[(50, 51), (51, 55), (55, 60)]),
+            // Beyond a second there is one bucket.
+            (&[5_000, 5_900, 6_500, 9_000], &[(50, 59), (59, 61)]),
+        ] {
+            assert_eq!(gaps(of(millis)), expected, "{millis:?}");
+        }
+    }
+
+    #[test]
+    fn threads_fill_each_other_s_gaps() {
+        for (one, other, expected) in [
+            (&[5_000, 5_900][..], &[5_300, 5_600][..], &[(50, 53), (53, 56), (56, 59)][..]),
+            (&[5_400, 5_500], &[5_000, 5_900], &[(50, 54), (54, 55), (55, 59)]),
+            (&[5_900, 6_800], &[5_000], &[(50, 59), (59, 61)]),
+            (&[5_000], &[9_000], &[(50, 61)]),
+        ] {
+            for (one, other) in [(one, other), (other, one)] {
+                let mut it = of(one);
+                it.merge(&of(other));
+                assert_eq!(gaps(it), expected, "{one:?} {other:?}");
+                let all = [one, other].concat();
+                let edges = [all.iter().min(), all.iter().max()].map(|it| Nanos::from_millis(*it.unwrap()));
+                assert_eq!([it.first, it.last], edges);
+            }
+        }
+    }
+}
