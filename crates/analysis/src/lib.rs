@@ -44,4 +44,4 @@ mod validity;
 pub use aggregate::Aggregates;
 pub use progress::progress;
 pub use summary::summarise;
-pub use validity::{clock_set, expected_outages, throttled};
+pub use validity::{clock_set, expected_outages, outage_doubt, throttled};

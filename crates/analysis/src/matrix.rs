@@ -99,6 +99,7 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
                 status: it.status.clone(),
                 valid: it.valid().is_some(),
                 reasons: it.summary.map_or(Vec::new(), |it| it.validity.reasons.clone()),
+                outage: it.summary.and_then(crate::validity::outage_doubt),
             })
             .collect(),
         figures: Vec::new(),

@@ -7,7 +7,7 @@
 //! its transaction could be sent is that transaction's failure; one that a client only opens anew is no arrival.
 //!
 //! In the closed model no user arrives during an outage. Times and errors are therefore also judged by the window's
-//! [`outage`]s.
+//! [`outage`]s, and errors by the share of clients that never got in because their connections were refused.
 
 use crate::outage;
 use crate::rule::Complaint;
@@ -256,8 +256,8 @@ impl Figure {
         self.place().is_some_and(|place| share > 1.0 - place)
     }
 
-    /// What it is at least, where what was recorded does not show it all: by arrivals without an answer, or by the outages of a
-    /// closed model.
+    /// What it is at least, where what was recorded does not show it all: by arrivals without an answer, or by the outages and
+    /// the refused clients of a closed model.
     fn at_least(self, it: &Group, summary: &Summary) -> Option<f64> {
         let (outages, window) = (&summary.outages, summary.window);
         let closed = matches!(summary.plan.model, LoadModel::Closed { .. }) && !outages.is_empty();
@@ -269,7 +269,14 @@ impl Figure {
             Figure::Errors => outage::failing(outages, window),
             Figure::Dropped | Figure::Tps => 0.0,
         });
-        let least = unanswered.map(Nanos::as_secs_f64).into_iter().chain(waited);
+        // A user is any of the clients with equal probability.
+        let turned_away = match self {
+            Figure::Errors => {
+                f64::from(summary.connecting.turned_away) / f64::from(summary.plan.clients.max(1))
+            }
+            _ => 0.0,
+        };
+        let least = unanswered.map(Nanos::as_secs_f64).into_iter().chain(waited).chain([turned_away]);
         least.max_by(f64::total_cmp).filter(|it| *it > 0.0)
     }
 }
@@ -383,6 +390,20 @@ mod tests {
         check("p99 < 3s", outage(7_000, 10_000, false), "Unknown >2.900000 of 10000");
         check("p50 < 3s", outage(7_000, 10_000, false), "Kept 0.002500 of 10000");
         check("errors < 1%", outage(7_000, 10_000, false), "Broken >0.300000 of 10000");
+    }
+
+    #[test]
+    fn clients_that_never_got_in_are_errors() {
+        let few = |it: &mut Measured| {
+            it.clients = vec![10_000, 0, 0, 0];
+            it.interval.refused.add(Code::SqlState(*b"53300"), 408);
+        };
+        check("errors < 1%", few, "Broken >0.750000 of 10000");
+        check("errors < 80%", few, "Kept >0.750000 of 10000");
+        // They log in late, or wait for a pooler.
+        let late = |it: &mut Measured| it.interval.refused.add(Code::SqlState(*b"53300"), 408);
+        check("errors < 1%", late, "Kept 0.000000 of 10000");
+        check("errors < 1%", |it| it.clients = vec![10_000, 0, 0, 0], "Kept 0.000000 of 10000");
     }
 
     #[test]

@@ -2,18 +2,41 @@
 //!
 //! In the open model arrivals continue during an outage and are counted. In the closed model every client waits or is refused,
 //! so an outage adds hardly any sample. There, objectives on times and errors are judged for a user who arrives at a random
-//! moment of the window, every moment being equally likely.
+//! moment of the window, every moment being equally likely: the user waits longer than a bound b with the probability
+//! Σ max(0, gap − b) / window. Gaps count from a tenth of a second on, so that many short outages weigh as much as a long one.
+//!
+//! A gap is an outage if neither chance nor the statements explain it ([`unexplained`]):
+//!
+//! - At the rate of the rest of the window, so many successes were to come in it that chance does not leave them all out.
+//! - It is several times as long as the transaction that a client is in at a random moment.
+//! - Slow statements do not overlap by chance so as to leave it. A client that is independent of the others brings no success
+//!   for the next g with the probability S(g) = Σ max(0, r − g) / (clients · window), r being all response times. A
+//!   transaction longer than g is such a gap if the other clients bring none either, so n(g) · S(g)^(clients − 1) such gaps are
+//!   to be expected, n(g) being the number of transactions longer than g. In an outage all clients wait together.
+//! - Clients waited: transactions were as long as the gap, or failed. Users who think need no server.
+//!
+//! The expected-interval correction of HdrHistogram would need the interval at which users were to come, which a closed model
+//! does not have, and would correct slow statements too.
 
-use model::{Interval, Latency, Nanos, Outage, Second};
+use model::{Interval, Latency, Nanos, Outage, Second, Successes};
 
-/// Shortest outage. Response times show shorter pauses.
-const SHORTEST: Nanos = Nanos::from_secs(1);
+/// Shortest outage: a dozen buckets of [`model::Successes`].
+const SHORTEST: Nanos = Nanos::from_millis(100);
+/// Shortest gap that counts in an open model, where arrivals show shorter ones, and for a single client, whose slow statement
+/// cannot be told from a short outage. Seconds of a file show none shorter.
+const LONG: Nanos = Nanos::from_secs(1);
 /// −ln of the probability that chance alone leaves a gap: among n successes, a gap in which `expected` were to come has a
 /// probability of at most n·e^−expected. At 9.2, one run in ten thousand shows one.
 const CHANCE: f64 = 9.2;
-/// Multiple of the median response time below which a gap is no outage: transactions of equal length that begin together also
-/// end together.
+/// Multiple of the [`usual`] response time, in an open model of the median, below which a gap is no outage: transactions of
+/// equal length that begin together also end together.
 const CYCLES: f64 = 3.0;
+/// One of so many transactions at most is held up by outages. Where more are, the samples show it.
+const HELD_UP: u64 = 100;
+/// Probability up to which slow statements of independent clients do not explain the gaps of a run.
+const OVERLAP: f64 = 0.01;
+/// Share of a gap that a transaction must have taken to have waited for its end.
+const WAITED: f64 = 0.9;
 
 /// Counts of one second that show an outage.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +50,7 @@ pub struct Brought {
     /// Arrivals that did not end well, and refused connections.
     failed: u64,
     /// As in [`Interval`]; seconds of a file do not have it.
-    successes: Option<(Nanos, Nanos)>,
+    successes: Option<Successes>,
 }
 
 impl From<&Interval> for Brought {
@@ -68,6 +91,8 @@ pub struct Gaps {
     at_end: (bool, bool),
     /// Whether the latest second failed, if it had no success. The time after the window does not count.
     empty: Option<bool>,
+    /// Whether the seconds since that of `last`, and that one, had failures.
+    failures: bool,
     /// Whole seconds of the gap, and those of them with failures.
     whole: u64,
     failing: u64,
@@ -90,11 +115,19 @@ impl Gaps {
         }
         self.in_flight = (self.in_flight + it.begun).saturating_sub(it.ended);
         let failed = it.failed > 0;
+        self.failures |= failed;
         match it.successes {
             // Seconds of a file do not tell when: they were full of successes.
             None if it.ok > 0 => self.success(it.from, it.to),
             None => self.empty = Some(failed),
-            Some((first, last)) => self.success(first, last),
+            Some(it) => {
+                self.success(it.first, it.first);
+                it.gaps().for_each(|(from, to)| self.success_after(from, to));
+                self.last = self.last.max(it.last);
+            }
+        }
+        if self.empty.is_none() {
+            self.failures = failed;
         }
         self.at_end = (failed || self.in_flight > 0, failed && self.in_flight == 0);
     }
@@ -105,9 +138,18 @@ impl Gaps {
         (self.whole, self.failing) = (0, 0);
     }
 
+    /// A success at `to`, none since `from`, both within one second.
+    fn success_after(&mut self, from: Nanos, to: Nanos) {
+        self.last = from;
+        self.success(to, to);
+    }
+
     fn close(&mut self, to: Nanos, unended: bool) {
         if self.waited_for && to - self.last >= SHORTEST {
-            let failing = self.turned_away || (self.whole > 0 && self.failing == self.whole);
+            let failing = match to - self.last < LONG {
+                true => self.failures,
+                false => self.turned_away || (self.whole > 0 && self.failing == self.whole),
+            };
             self.found.push(Outage { from: self.last, to, unended, failing });
         }
     }
@@ -124,23 +166,96 @@ impl Gaps {
     }
 }
 
-/// Those of the measured gaps that chance does not explain at the rate of the rest of the window.
-pub(crate) fn unexplained(gaps: &[Outage], window: Nanos, interval: &Interval) -> Vec<Outage> {
-    let lost: f64 = gaps.iter().map(|it| it.length().as_secs_f64()).sum();
+/// Those of the measured gaps that neither chance nor slow statements explain. `clients`: of a closed model in which all are
+/// there from the beginning to the end; `None` in any other.
+pub(crate) fn unexplained(
+    gaps: &[Outage],
+    window: Nanos,
+    interval: &Interval,
+    clients: Option<u32>,
+) -> Vec<Outage> {
+    let clients = clients.filter(|it| *it > 1);
+    let mut response = Latency::new();
+    interval.cells.iter().for_each(|it| response.merge(&it.response));
+    let (shortest, usual) = match clients {
+        Some(_) => (SHORTEST, usual(&response)),
+        None => (LONG, response.at_rank(0.5).unwrap_or_default()),
+    };
+    let is_long = |it: &&Outage| it.length().as_secs_f64() > CYCLES * usual.as_secs_f64();
+    let long = gaps.iter().filter(|it| it.length() >= shortest).filter(is_long);
+    let mut candidates: Vec<Outage> = long.copied().collect();
+    if let Some(clients) = clients {
+        candidates = together(candidates, &response, f64::from(clients), window);
+        candidates.sort_by_key(|it| it.from);
+    }
+    let lost: f64 = candidates.iter().map(|it| it.length().as_secs_f64()).sum();
     let succeeded: u64 = interval.cells.iter().map(|it| it.ok).sum();
     let rest = window.as_secs_f64() - lost;
     if succeeded == 0 || rest <= 0.0 {
         return Vec::new();
     }
-    let mut response = Latency::new();
-    interval.cells.iter().for_each(|it| response.merge(&it.response));
-    let median = response.at_rank(0.5).unwrap_or_default().as_secs_f64();
-    let rate = succeeded as f64 / rest;
-    let is_unexplained = |it: &&Outage| {
-        let length = it.length().as_secs_f64();
-        rate * length >= CHANCE + (succeeded as f64).ln() && length > CYCLES * median
+    let expected = |it: &Outage| succeeded as f64 / rest * it.length().as_secs_f64();
+    candidates.retain(|it| expected(it) >= CHANCE + (succeeded as f64).ln());
+    candidates
+}
+
+/// Length of the transaction that a client is in at a random moment: the median weighted by time. The longest 1 % of transactions,
+/// which an outage may have held up, are left out.
+fn usual(response: &Latency) -> Nanos {
+    let mut left = response.count() - response.count() / HELD_UP;
+    let mut kept = Vec::new();
+    for (length, n) in response.counts() {
+        kept.push((length, n.min(left)));
+        left -= n.min(left);
+    }
+    let time = |(length, n): &(Nanos, u64)| length.as_secs_f64() * *n as f64;
+    let half = kept.iter().map(time).sum::<f64>() / 2.0;
+    let mut passed = 0.0;
+    let is_median = |it: &&(Nanos, u64)| {
+        passed += time(it);
+        passed >= half
     };
-    gaps.iter().filter(is_unexplained).copied().collect()
+    kept.iter().find(is_median).map_or(Nanos::ZERO, |it| it.0)
+}
+
+/// Those gaps in which all of so many `clients` waited at the same time more often than independent ones do.
+fn together(mut gaps: Vec<Outage>, response: &Latency, clients: f64, window: Nanos) -> Vec<Outage> {
+    gaps.sort_by_key(|it| std::cmp::Reverse(it.length()));
+    // Who waited for the end of a gap shorter than a second waited, or was refused.
+    let mut matched = 0;
+    gaps.retain_mut(|it| {
+        let waited = response.above(Nanos((it.length().0 as f64 * WAITED) as u64)) > matched;
+        matched += u64::from(waited);
+        it.failing &= !waited || it.length() >= LONG;
+        waited || it.failing || it.length() >= LONG
+    });
+    // Of the rest of the window, without these outages and what waited for their ends.
+    let expected = |length: Nanos, without: &[Outage]| {
+        let (mut count, mut excess, mut rest) = (0.0, 0.0, window.as_secs_f64());
+        for (it, n) in response.counts().filter(|it| it.0 > length) {
+            count += n as f64;
+            excess += (it - length).as_secs_f64() * n as f64;
+        }
+        for it in without.iter().filter(|it| !it.failing) {
+            count -= clients;
+            excess -= (it.length() - length).as_secs_f64() * clients;
+            rest -= it.length().as_secs_f64();
+        }
+        let silent = (excess.max(0.0) / (clients * rest)).min(1.0);
+        count.max(0.0) * silent.powf(clients - 1.0)
+    };
+    // The probability of n gaps and more where `expected` are to come is at most expectedⁿ / n!.
+    let (mut unexplained, mut factorial) = (0, 0.0);
+    for (number, it) in gaps.iter().enumerate() {
+        let n = (number + 1 - unexplained) as f64;
+        factorial += n.ln();
+        let logarithm = n * expected(it.length(), &gaps[..unexplained]).ln() - factorial;
+        if logarithm <= OVERLAP.ln() || (it.unended && it.length() >= LONG) {
+            (unexplained, factorial) = (number + 1, 0.0);
+        }
+    }
+    gaps.truncate(unexplained);
+    gaps
 }
 
 /// Quantile `q` (0..=1) of the time that users wait for the end of an outage, if they arrive at random moments of the window,
@@ -182,7 +297,8 @@ mod tests {
     use model::{Code, Measured};
 
     /// A second from words: `500` transactions of 2 ms that ended well, from the beginning to the end of the second, or from a
-    /// tenth to another, `100@0-2`; `!3` failed; `~3` refused connections; `+4` more under way than before, `-4` fewer.
+    /// tenth to another, `100@0-2`; `^900` four more that took 900 ms; `!3` failed; `~3` refused connections; `+4` more under
+    /// way than before, `-4` fewer.
     fn second(number: u64, text: &str) -> Interval {
         let mut it = Interval::new(&[0]);
         (it.from, it.to) = (Nanos::from_secs(number + 7), Nanos::from_secs(number + 8));
@@ -197,16 +313,21 @@ mod tests {
                 b'~' => it.refused.add(Code::REFUSED, count(&word[1..])),
                 b'+' => more = count(&word[1..]) as i64,
                 b'-' => more = -(count(&word[1..]) as i64),
+                b'^' => {
+                    it.cells[0].ok += 4;
+                    it.cells[0].response.merge(&millis(4, count(&word[1..])));
+                    ended += 4;
+                }
                 _ => {
                     let (ok, tenths) = word.split_once('@').unwrap_or((word, "0-10"));
                     let (first, last) = tenths.split_once('-').expect("two tenths");
                     let at = |tenth: &str| it.from + Nanos::from_millis(100 * count(tenth));
-                    let (first, last) = (at(first), at(last));
-                    it.success(first);
-                    it.success(last);
-                    it.cells[0].ok = count(ok);
-                    it.cells[0].response = millis(count(ok), 2);
-                    ended += count(ok);
+                    let (first, last, ok) = (at(first), at(last), count(ok));
+                    let each = (last - first).0 / ok.saturating_sub(1).max(1);
+                    (0..ok).for_each(|n| it.success(first + Nanos(n * each)));
+                    it.cells[0].ok += ok;
+                    it.cells[0].response.merge(&millis(ok, 2));
+                    ended += ok;
                 }
             }
         }
@@ -228,7 +349,7 @@ mod tests {
     }
 
     fn found(it: &Measured) -> Vec<Outage> {
-        unexplained(&it.outages, it.window, &it.interval)
+        unexplained(&it.outages, it.window, &it.interval, Some(4))
     }
 
     fn shown(it: &Outage) -> String {
@@ -253,8 +374,18 @@ mod tests {
             (&["+4", "", "400@2-10 -4", "500", "500", "500"], "0.0-2.2"),
             // Two of them.
             (&["500 !4", "!9", "500 +4", "", "500 -4"], "1.0-2.0 failing, 3.0-4.0"),
-            // Shorter than a second.
-            (&["500", "400@0-6 +4", "400@5-10 -4", "500"], ""),
+            // Shorter than a second: clients waited, or were refused. Nobody asked, or one client of the four did.
+            (&["500", "400@0-6 +4", "400@5-10 ^900 -4", "500"], "1.6-2.5"),
+            (&["500", "400@0-6 +4", "400@5-10 ~9 -4", "500"], "1.6-2.5 failing"),
+            (&["500", "400@0-6 ~9 100@9-10", "500"], "1.6-1.9 failing"),
+            (
+                &["500", "400@0-1 +4", "400@0-10 ^850 -4", "100@0-1 +4", "400@0-10 ^850 -4"],
+                "1.1-2.0, 3.1-4.0",
+            ),
+            (&["500", "400@0-6", "400@5-10", "500"], ""),
+            (&["500", "400@0-6 +4", "400@5-10 ^300 -4", "500"], ""),
+            // Longer ones and shorter ones.
+            (&["500", "400@0-5 +4", "", "400@5-10 ^2000", "400@0-4 100@9-10 ^500"], "1.5-3.5, 4.4-4.9"),
             // Nobody asked.
             (&["500", "500", "", "", "500", "500"], ""),
             // At 2/s chance makes a gap of three seconds; not one of eleven.
@@ -271,6 +402,39 @@ mod tests {
         ] {
             let found: Vec<String> = found(&measured(seconds)).iter().map(shown).collect();
             assert_eq!(found.join(", "), expected, "{seconds:?}");
+        }
+    }
+
+    /// Gaps of half a second, which four clients leave by chance if their transactions often take longer; two clients more often
+    /// than four.
+    #[test]
+    fn slow_statements_that_overlap_are_no_outage() {
+        let gap = |n: u64| Outage {
+            from: Nanos::from_millis(1_000 * n),
+            to: Nanos::from_millis(1_000 * n + 500),
+            unended: false,
+            failing: false,
+        };
+        let window = Nanos::from_secs(60);
+        for (slow, clients, gaps, expected) in [
+            (0, 4, 1, 0),
+            (4, 4, 1, 1),
+            (16, 4, 4, 4),
+            (2, 2, 1, 1),
+            (60, 2, 4, 0),
+            (60, 2, 40, 40),
+            (120, 4, 1, 0),
+            (120, 4, 40, 40),
+            (120, 1, 4, 0),
+        ] {
+            let mut it = measured(&["500"; 60]);
+            // Those that an outage holds up take as long as it, natural ones from 0.6 to 1 s.
+            let length = |n: u64| if slow <= 16 { 505 } else { 600 + n % 5 * 100 };
+            let response = &mut it.interval.cells[0].response;
+            (0..slow).for_each(|n| response.merge(&millis(1, length(n))));
+            let gaps: Vec<Outage> = (0..gaps).map(gap).collect();
+            let found = unexplained(&gaps, window, &it.interval, Some(clients)).len();
+            assert_eq!(found, expected, "{slow} slow ones of {clients} clients, {} gaps", gaps.len());
         }
     }
 

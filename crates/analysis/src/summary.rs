@@ -4,7 +4,7 @@ use crate::progress::mean_difference;
 use crate::{condition, outage, validity};
 use model::summary::{
     Connecting, Cost, Counts, Distribution, Failure, FailureClass, Fairness, Generator, Group, LoadModel,
-    Plan, ScriptGroup, Server, Statement, Summary, Thread, Unanswered,
+    Plan, ScriptGroup, Server, Statement, Summary, Thread, Unanswered, Until,
 };
 use model::{Cell, Effort, Failures, Interval, Latency, Measured, Nanos, PerSecond};
 use std::cmp::Reverse;
@@ -37,6 +37,10 @@ pub fn summarise(measured: &Measured, server: Server, plan: Plan) -> Summary {
         })
         .collect();
     let closed = matches!(plan.model, LoadModel::Closed { .. });
+    // Users who come and leave by stages are there until the stages end.
+    let constant = closed && plan.until != Until::ScheduleEnds;
+    let outages =
+        outage::unexplained(&measured.outages, measured.window, interval, constant.then_some(plan.clients));
     let mut summary = Summary {
         server,
         plan,
@@ -46,8 +50,13 @@ pub fn summarise(measured: &Measured, server: Server, plan: Plan) -> Summary {
             initial: measured.connecting,
             each: distribution(&interval.connects),
             refused: failures(&interval.refused, FailureClass::Refused),
+            turned_away: if constant && interval.refused.total() > 0 {
+                never_served(&measured.clients)
+            } else {
+                0
+            },
         },
-        outages: outage::unexplained(&measured.outages, measured.window, interval),
+        outages,
         fairness: closed.then(|| fairness(&measured.clients)).flatten(),
         generator: generator(measured, total.counts.executed()),
         validity: validity::Validity::default(),
@@ -56,6 +65,10 @@ pub fn summarise(measured: &Measured, server: Server, plan: Plan) -> Summary {
     };
     summary.validity = validity::judge(measured, &summary);
     summary
+}
+
+fn never_served(clients: &[u64]) -> u32 {
+    clients.iter().filter(|it| **it == 0).count() as u32
 }
 
 /// All scripts as one, without their statements.

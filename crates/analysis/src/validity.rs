@@ -1,6 +1,7 @@
 //! Can the numbers be believed?
 //!
-//! A reason makes the measurement invalid: what was measured is the generator or its host. A doubt is a fact without
+//! A reason makes the measurement invalid: what was measured is the generator, its host or a load that was not the planned
+//! one. A doubt is a fact without
 //! which the numbers are easily misread. Each rule is one function from the summary to its finding.
 
 use crate::sizes::{Populations, populations};
@@ -36,6 +37,10 @@ const HARDLY: f64 = 0.1;
 const ENOUGH_FOR_FAIRNESS: u64 = 10;
 /// Share of small answers from which on a throughput is mostly theirs.
 const MOST_SMALL: f64 = 0.5;
+/// An outage as long as this is worth a doubt, however long the window.
+const LONG_OUTAGE: Nanos = Nanos::from_secs(1);
+/// Share of the window from which on outages show in its 99th percentile.
+const OUTAGES: f64 = 0.01;
 /// Samples with which the 99th percentile has ten beyond it.
 const ENOUGH_FOR_P99: u64 = 1000;
 
@@ -72,7 +77,7 @@ pub fn judge(measured: &Measured, summary: &Summary) -> Validity {
     doubts.extend(outage(summary));
     doubts.extend(small_answers(measured));
     if measured.aborted > 0 {
-        doubts.push(Doubt::Aborted { clients: measured.aborted });
+        reasons.push(Reason::Aborted { clients: measured.aborted, of: summary.plan.clients });
     }
     Validity { valid: reasons.is_empty(), reasons, doubts }
 }
@@ -96,6 +101,11 @@ pub fn clock_set(summary: &mut Summary, step: i64) {
 /// Removes the doubt about outages from a trial with injected faults, which reports them as such.
 pub fn expected_outages(summary: &mut Summary) {
     summary.validity.doubts.retain(|it| !matches!(it, Doubt::Outage { .. }));
+}
+
+/// The doubt about outages, if there is one.
+pub fn outage_doubt(summary: &Summary) -> Option<Doubt> {
+    summary.validity.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. })).copied()
 }
 
 enum Lateness {
@@ -134,7 +144,9 @@ fn cap_reached(summary: &Summary) -> Option<Doubt> {
     let dropped = summary.total.counts.dropped;
     let waited = summary.generator.backlog_wait.count;
     let many = waited as f64 >= WAITED * arrivals as f64 && waited > 0;
-    (many || dropped > 0).then_some(Doubt::CapReached { arrivals, waited, dropped })
+    // What aborted clients left undone was not dropped because they were busy.
+    let busy = dropped > 0 && summary.generator.aborted == 0;
+    (many || busy).then_some(Doubt::CapReached { arrivals, waited, dropped })
 }
 
 /// Of the closed model only: in the open one whoever is idle serves, and nobody is owed a turn.
@@ -147,10 +159,17 @@ fn unfair(summary: &Summary) -> Option<Doubt> {
     (enough && (jain < UNFAIR || hardly)).then_some(Doubt::Unfair { jain, fewest, most })
 }
 
+/// A long one, or a good part of the window in short ones.
 fn outage(summary: &Summary) -> Option<Doubt> {
     let longest = summary.outages.iter().max_by_key(|it| it.length())?;
     let lasting = summary.outages.iter().fold(Nanos::ZERO, |sum, it| sum + it.length());
-    Some(Doubt::Outage { count: summary.outages.len(), lasting, from: longest.from, to: longest.to })
+    let much = lasting.as_secs_f64() >= OUTAGES * summary.window.as_secs_f64();
+    (much || longest.length() >= LONG_OUTAGE).then_some(Doubt::Outage {
+        count: summary.outages.len(),
+        lasting,
+        from: longest.from,
+        to: longest.to,
+    })
 }
 
 /// Where most of all answers are of the smaller one of two populations of their request; sizes of the most frequent one.
@@ -334,7 +353,9 @@ mod tests {
         check(closed(), sizes(600, 400), "? SmallAnswers { small: 2047, large: 40000, share: 0.6 }");
         check(closed(), sizes(400, 600), "");
         check(closed(), sizes(1000, 0), "");
-        check(closed(), |it| it.aborted = 2, "? Aborted { clients: 2 }");
+        check(closed(), |it| it.aborted = 2, "Aborted { clients: 2, of: 4 }");
+        let dropped = |it: &mut Measured| (it.aborted, it.interval.cells[0].dropped) = (2, 5);
+        check(open(), dropped, "Aborted { clients: 2, of: 4 }");
         check(closed(), |it| it.interval.clear(), "? NothingOk");
         check(
             closed(),

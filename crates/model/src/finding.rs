@@ -13,12 +13,25 @@ use crate::matrix::Verdict;
 use crate::plan::{Entrance, PoolMode};
 use serde::Serialize;
 
+/// Which limit a refused connection met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectionLimit {
+    /// `max_connections`; also where the server's words are not known.
+    Server,
+    /// `ALTER ROLE … CONNECTION LIMIT`.
+    Role,
+    /// `ALTER DATABASE … CONNECTION LIMIT`.
+    Database,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Finding {
-    /// PostgreSQL had no slot free: SQLSTATE 53300, by either of its texts.
+    /// PostgreSQL allowed no further connection: SQLSTATE 53300.
     SlotsExhausted {
         cell: usize,
+        limit: ConnectionLimit,
         /// Clients were refused so often, in all trials together.
         refused: u64,
         /// The server's log has it so often, in all trials together.

@@ -6,7 +6,7 @@
 use crate::objective::Tally;
 use crate::plan::{Entrance, PoolMode, Replication};
 use crate::stop::Fired;
-use crate::summary::Reason;
+use crate::summary::{Doubt, Reason};
 use serde::Serialize;
 
 /// All cells of an experiment.
@@ -88,6 +88,9 @@ pub struct Trial {
     pub valid: bool,
     /// What speaks against it.
     pub reasons: Vec<Reason>,
+    /// Time without a success, of [`Doubt::Outage`]'s kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outage: Option<Doubt>,
 }
 
 /// What became of a trial.

@@ -3,7 +3,8 @@
 use crate::{Effort, Interval, Latency, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// A stretch of the window in which no transaction ended well although some were under way or failed. At least a second long.
+/// A stretch of the window in which no transaction ended well although some were under way or failed. At least a tenth of a
+/// second long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
     /// Since the window's beginning: the last success before it, or zero.
@@ -14,8 +15,8 @@ pub struct Outage {
     pub to: Nanos,
     /// Whether it lasted to the end of the window.
     pub unended: bool,
-    /// Whether who asked was turned away and did not only wait: each of its whole seconds brought failures or refused
-    /// connections, or nothing was under way when its seconds ended.
+    /// Whether users were turned away and did not only wait: each of its whole seconds brought failures or refused connections,
+    /// or nothing was under way when its seconds ended. Shorter than a second: the seconds around it brought failures.
     pub failing: bool,
 }
 
@@ -31,7 +32,7 @@ pub struct Measured {
     /// From the first intended start to the end of the window.
     pub window: Nanos,
     pub interval: Interval,
-    /// Every second and more without a success, in order.
+    /// Every tenth of a second and more without a success, in order.
     pub outages: Vec<Outage>,
     /// Transactions that ended well within the window, by client.
     pub clients: Vec<u64>,

@@ -350,6 +350,8 @@ pub struct Connecting {
     /// From `connect` to the end of log-in, within the window.
     pub each: Distribution,
     pub refused: Vec<Failure>,
+    /// Clients of a closed model that never succeeded, where connections were refused.
+    pub turned_away: u32,
 }
 
 /// How evenly the clients were served: transactions that ended well within the window, by client.
@@ -416,7 +418,7 @@ pub struct Validity {
     pub doubts: Vec<Doubt>,
 }
 
-/// Why the measurement is of the generator or its host and not of the server.
+/// Why the measurement is not of the server under the planned load, but of the generator, its host or a smaller load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Reason {
@@ -446,6 +448,8 @@ pub enum Reason {
         #[serde(rename = "lasting_ns")]
         lasting: Nanos,
     },
+    /// So many of all clients aborted, because their script could not go on; the load was smaller than planned.
+    Aborted { clients: u32, of: u32 },
 }
 
 /// What a careful reader should know.
@@ -487,8 +491,6 @@ pub enum Doubt {
     /// Share (0..=1) of expected HTTP answers that have the smaller of two separate sizes, as error and log-in pages do. Sizes in
     /// bytes.
     SmallAnswers { small: u64, large: u64, share: f64 },
-    /// Some clients gave up before the end; the load was less than what was asked for.
-    Aborted { clients: u32 },
     /// The generator's wall clock was set by `step` nanoseconds, back if negative. No duration is taken from it.
     ClockSet {
         #[serde(rename = "step_ns")]

@@ -222,7 +222,7 @@ impl Loaded {
             trials[facts.cell].push(Trial {
                 repetition: facts.repetition,
                 begun_ms: stored.recorded.trial.begun_ms,
-                groups: gather.finish(summary.window),
+                groups: gather.finish(summary.window, &summary.outages),
                 processors: compare::processors(&facts),
             });
         }

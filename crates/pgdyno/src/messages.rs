@@ -36,6 +36,12 @@ impl Messages {
     }
 }
 
+/// Code and words of an aborted client, such as `42601 syntax error at or near "SELEC"`.
+pub fn reason(why: &Abort) -> String {
+    let (code, words) = aborted(why);
+    format!("{code} {}", brief(&words)).trim_end().to_owned()
+}
+
 /// The code that a client that gave up has recorded, and why it did.
 pub fn aborted(why: &Abort) -> (Code, String) {
     let words = match why {

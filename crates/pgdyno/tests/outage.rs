@@ -44,7 +44,7 @@ fn world() -> World {
 }
 
 /// What `pgdyno::measure` does with threads and a clock.
-fn measure(schedule: Schedule, world: &World) -> Summary {
+fn measure(schedule: Schedule, world: &World, users: u32) -> Summary {
     let model = match &schedule {
         Schedule::Closed { think } => LoadModel::Closed { think: *think },
         _ => LoadModel::Open { schedule: "const(500,6s)".to_owned(), arrivals: Spacing::Even },
@@ -58,7 +58,7 @@ fn measure(schedule: Schedule, world: &World) -> Summary {
         schedule,
         duration: Some(WINDOW),
         transactions: None,
-        clients: CLIENTS,
+        clients: users,
         threads: 1,
         max_tries: 1,
         latency_limit: None,
@@ -71,7 +71,7 @@ fn measure(schedule: Schedule, world: &World) -> Summary {
         verbose: false,
         statements: false,
         seeds: Seeding {
-            clients: (0..CLIENTS).map(|_| seeds.client()).collect(),
+            clients: (0..users).map(|_| seeds.client()).collect(),
             choices: vec![seeds.thread().choose],
             arrivals: 7,
             other: 7,
@@ -82,7 +82,7 @@ fn measure(schedule: Schedule, world: &World) -> Summary {
     let (filled, seconds) = sync_channel(20);
     let (empty, take_empty) = sync_channel(20);
     (0..20).for_each(|_| empty.send(Box::new(Interval::new(&[0]))).expect("there is room"));
-    let tally = Tally::new((0, CLIENTS), Interval::new(&[0]), Nanos::MAX, filled, take_empty, None);
+    let tally = Tally::new((0, users), Interval::new(&[0]), Nanos::MAX, filled, take_empty, None);
     let shard = drive(vec![Shard::new(work, 0, tally)], world).pop().expect("one went in");
     let (rest, clients) = shard.recorder.finish(WINDOW + Nanos::from_secs(1));
     let (mut gaps, mut all) = (Gaps::default(), Interval::new(&[0]));
@@ -108,7 +108,7 @@ fn measure(schedule: Schedule, world: &World) -> Summary {
         scale: 1,
         partitions: None,
         query_mode: QueryMode::Prepared,
-        clients: CLIENTS,
+        clients: users,
         threads: 1,
         max_tries: 1,
         until: Until::Time(WINDOW),
@@ -124,7 +124,7 @@ fn measure(schedule: Schedule, world: &World) -> Summary {
 /// What is said of `p99 < 50ms`, `errors < 1%`, and the trial.
 #[track_caller]
 fn check(name: &str, schedule: Schedule, world: &World, objectives: [Verdict; 2], outage: &str) {
-    let summary = measure(schedule, world);
+    let summary = measure(schedule, world, CLIENTS);
     let judge = |text| objective::parse(text, &["pay".to_owned()]).expect(text).judge(&summary);
     let judged = ["p99 < 50ms", "errors < 1%"].map(judge);
     assert_eq!(judged.each_ref().map(|it| it.verdict), objectives, "{name}: {judged:?}");
@@ -153,9 +153,40 @@ fn an_outage_breaks_objectives_and_is_in_the_verdict() {
 }
 
 #[test]
+fn short_outages_count_together() {
+    use Verdict::{Broken, Kept};
+    // Of 6 s, in freezes of 0.85 s.
+    let freeze = |n: u64| (Nanos::from_millis(1_100 * n + 300), Nanos::from_millis(1_100 * n + 1_150));
+    let often = World { freezes: (0..4).map(freeze).collect(), ..world() };
+    let altogether = "verdict valid with doubts: nothing succeeded for 3.";
+    check("closed, frozen often", closed(), &often, [Broken, Kept], altogether);
+    // A quick restart: nobody could log in for 0.3 s.
+    let restarted = killed(Nanos::from_millis(2_500));
+    let for_a_while = "verdict valid with doubts: nothing succeeded for 3";
+    check("closed, restarted", closed(), &restarted, [Broken, Broken], for_a_while);
+    // Less than 1 % of the time.
+    let once = World { freezes: vec![(AT, AT + Nanos::from_millis(40))], ..world() };
+    check("closed, frozen once", closed(), &once, [Kept, Kept], "verdict valid");
+    assert_eq!(measure(closed(), &once, CLIENTS).outages, []);
+}
+
+/// Each statement is fast or takes 0.4 s, whatever the others do.
+#[test]
+fn slow_statements_are_no_outage() {
+    for (users, share) in
+        [(1, 0.01), (2, 0.001), (2, 0.01), (4, 0.01), (4, 0.05), (4, 0.3), (20, 0.05), (20, 0.5)]
+    {
+        let (fast, slow) = (Nanos::from_millis(2), Nanos::from_millis(400));
+        let it = World { service: Service::Bimodal(fast, slow, share), ..world() };
+        let summary = measure(closed(), &it, users);
+        assert_eq!(summary.outages, [], "{users} users, {share}");
+    }
+}
+
+#[test]
 fn a_quiet_run_has_no_outage() {
     for schedule in [open(), closed()] {
-        let it = measure(schedule, &world());
+        let it = measure(schedule, &world(), CLIENTS);
         assert!(it.outages.is_empty() && it.total.response.unanswered.is_none(), "{it:?}");
     }
 }

@@ -6,7 +6,7 @@ use crate::lang::Lang;
 use crate::lang::live::Heading;
 use crate::plot::Characters;
 use model::live::Second;
-use model::summary::Reason;
+use model::summary::{Doubt, Reason};
 use model::{Leftover, Nanos, PerSecond};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -122,6 +122,8 @@ pub struct Figures {
     pub failed: u64,
     /// Why they are not of the system: the first reason that was found.
     pub invalid: Option<Reason>,
+    /// Time without a success, [`Doubt::Outage`].
+    pub outage: Option<Doubt>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,8 +134,11 @@ pub enum End {
     TooMuch,
     /// Of a search: nothing can be said of the system, and why; empty where the user ended it.
     NotCounted(String),
-    /// By a stop rule.
-    Stopped,
+    /// By a stop rule, at the end of this second, counted from 0.
+    Stopped {
+        rule: String,
+        second: u64,
+    },
     Interrupted,
     Skipped(String),
     Failed(String),
@@ -212,6 +217,7 @@ pub fn finished(it: &Finished, characters: Characters, lang: &dyn Lang) -> Strin
         End::Skipped(why) => End::Skipped(clean(why, characters)),
         End::Failed(why) => End::Failed(clean(why, characters)),
         End::NotCounted(why) => End::NotCounted(clean(why, characters)),
+        End::Stopped { rule, second } => End::Stopped { rule: clean(rule, characters), second: *second },
         other => other.clone(),
     };
     let it = Finished { cell: clean(&it.cell, characters), end, ..it.clone() };

@@ -10,7 +10,7 @@ use crate::page::text::shown;
 use crate::page::{self, Column, Line, Table, Tone};
 use crate::plot::Characters;
 use model::finding::Finding;
-use model::matrix::{Estimate, Figure, Matrix, NotApplied, Row, Trial, Verdict};
+use model::matrix::{Estimate, Figure, Matrix, NotApplied, Row, Status, Trial, Verdict};
 use model::summary::Reason;
 use serde_json::{Value, json};
 use std::mem::{Discriminant, discriminant};
@@ -42,6 +42,11 @@ pub fn text(matrix: &Matrix, findings: &[Finding], style: Style, lang: &dyn Lang
         let begin = if mark.is_empty() { String::new() } else { format!("{mark:<3}") };
         out += &prose(&begin, &note.text);
     }
+    let interrupted = interruptions(matrix, lang);
+    if !interrupted.is_empty() {
+        out.push('\n');
+        out.extend(interrupted.iter().map(|it| prose("! ", it)));
+    }
     if !matrix.objectives.is_empty() {
         out.push('\n');
         let names = names(matrix);
@@ -52,6 +57,28 @@ pub fn text(matrix: &Matrix, findings: &[Finding], style: Style, lang: &dyn Lang
         out += &crate::findings::text(&told(findings, matrix, lang, &|_| Vec::new()), style);
     }
     out
+}
+
+/// Trials in which nothing succeeded for a while, or that a rule stopped: what no figure of the table shows.
+fn interruptions(matrix: &Matrix, lang: &dyn Lang) -> Vec<String> {
+    let names = names(matrix);
+    let several = matrix.rows.iter().map(|it| it.trials.len()).sum::<usize>() > 1;
+    let mut all = Vec::new();
+    for (row, name) in matrix.rows.iter().zip(&names) {
+        for trial in &row.trials {
+            let outage = trial.outage.as_ref().map(|it| lang.doubt(it, row.clients));
+            let fired = match &trial.status {
+                Status::Stopped { fired } => Some(lang.fired(fired)),
+                _ => None,
+            };
+            let named = |it: String| match several {
+                true => format!("{}: {it}", lang.trial(name, trial.repetition + 1)),
+                false => it,
+            };
+            all.extend(outage.into_iter().chain(fired).map(named));
+        }
+    }
+    all
 }
 
 /// What the cells brought, beside the baseline; `findings` tell whether there were too few runs to compare.
@@ -249,7 +276,8 @@ fn left_out(trial: &Trial, lang: &dyn Lang) -> Vec<(Kind, String)> {
     if trial.valid {
         return all;
     }
-    for reason in &trial.reasons {
+    let failed = matches!(trial.status, Status::Failed { .. });
+    for reason in trial.reasons.iter().filter(|_| !failed) {
         let kind = Kind::Reason(discriminant(reason));
         if !all.iter().any(|it| it.0 == kind) {
             all.push((kind, lang.reason(reason)));

@@ -142,6 +142,7 @@ fn slots() -> Finding {
     let (first_second, max_connections) = (Some(3), Some(50));
     Finding::SlotsExhausted {
         cell: 0,
+        limit: model::finding::ConnectionLimit::Server,
         refused: 40,
         logged: 40,
         max_connections,

@@ -4,7 +4,7 @@
 //! megabyte, and here a few kilobytes.
 
 use crate::finding::{TrialFacts, host};
-use crate::outage::{self, Gaps};
+use crate::outage;
 use model::comparison::Metric;
 use model::{Cell, Interval, Latency, Nanos, Outage, PerSecond, Tick};
 
@@ -127,7 +127,6 @@ pub struct Gather {
     filled: usize,
     /// Twice as many bins are joined.
     most: usize,
-    gaps: Gaps,
     /// Of all whole ticks.
     lasting: f64,
     ticks: usize,
@@ -138,14 +137,12 @@ impl Gather {
     pub fn new(names: Vec<String>) -> Gather {
         let whole = Interval::new(&vec![0; names.len()]);
         let bins = vec![Vec::new(); names.len()];
-        let gaps = Gaps::default();
-        Gather { names, whole, bins, each: 1, filled: 0, most: MOST, gaps, lasting: 0.0, ticks: 0 }
+        Gather { names, whole, bins, each: 1, filled: 0, most: MOST, lasting: 0.0, ticks: 0 }
     }
 
     pub fn tick(&mut self, tick: &Tick) {
         let it = &tick.interval;
         self.whole.merge(it);
-        self.gaps.second(it);
         let lasting = (it.to - it.from).as_secs_f64();
         // What came after the last whole second is in the figures, but it is no second.
         if lasting < 0.5 {
@@ -168,8 +165,8 @@ impl Gather {
         }
     }
 
-    /// `window`: from the first intended start to the end of the window.
-    pub fn finish(self, window: Nanos) -> Vec<Group> {
+    /// `window`: from the first intended start to the end of the window. `outages`: of the trial's summary.
+    pub fn finish(self, window: Nanos, outages: &[Outage]) -> Vec<Group> {
         let bin = if self.ticks == 0 { 0.0 } else { self.lasting / self.ticks as f64 * self.each as f64 };
         let mut all_cells = Interval::new(&[0]).cells.remove(0);
         self.whole.cells.iter().for_each(|it| all_cells.merge(it));
@@ -177,8 +174,7 @@ impl Gather {
         for bins in self.bins.iter().skip(1) {
             of_all.iter_mut().zip(bins).for_each(|(sum, it)| sum.add(it));
         }
-        let outages = outage::unexplained(&self.gaps.finish(window), window, &self.whole);
-        let window = (window, outages.as_slice());
+        let window = (window, outages);
         let mut groups = vec![group(None, &all_cells, window, of_all, bin)];
         if self.names.len() > 1 {
             let each = self.names.into_iter().zip(&self.whole.cells).zip(self.bins);
@@ -314,7 +310,7 @@ mod tests {
     fn gathered(ticks: u64) -> Vec<Group> {
         let mut gather = Gather { most: 10, ..Gather::new(vec!["a".into(), "b".into()]) };
         (0..ticks).for_each(|second| gather.tick(&tick(second, 1 + second % 3, 20)));
-        gather.finish(Nanos::from_secs(ticks))
+        gather.finish(Nanos::from_secs(ticks), &[])
     }
 
     #[test]
@@ -353,7 +349,7 @@ mod tests {
         let mut late = tick(1, 1, 3);
         late.interval.to = Nanos(1_010_000_000);
         gather.tick(&late);
-        let it = &gather.finish(Nanos::from_secs(1))[1];
+        let it = &gather.finish(Nanos::from_secs(1), &[])[1];
         assert_eq!((it.bins.len(), it.errors), (1, (0, 8)));
     }
 

@@ -72,8 +72,9 @@ fn cancelled(trial: &TrialFacts<'_>) -> Option<f64> {
 
 /// Trials in which the generator or its host was what was measured.
 pub fn generator_late(cell: &Cell<'_>) -> Option<Finding> {
-    let reasons: Vec<Reason> =
-        cell.trials.iter().filter_map(|it| it.summary?.validity.reasons.first().copied()).collect();
+    let late = |it: &&Reason| !matches!(it, Reason::Aborted { .. });
+    let first = |it: &&TrialFacts<'_>| it.summary?.validity.reasons.iter().find(late).copied();
+    let reasons: Vec<Reason> = cell.trials.iter().filter_map(first).collect();
     let it = Circumstance::GeneratorLate {
         reason: *reasons.first()?,
         trials: reasons.len() as u32,

@@ -3,6 +3,7 @@
 use super::{Cell, Finding, TrialFacts};
 use crate::matrix::clients;
 use crate::repeated;
+use model::finding::ConnectionLimit;
 use model::plan::{Kind, Node, PoolMode};
 use model::summary::{Doubt, Failure, FailureClass};
 use model::{Code, EventKind, Nanos};
@@ -21,6 +22,7 @@ pub fn slots_exhausted(cell: &Cell<'_>) -> Option<Finding> {
     let trials = counts.iter().filter(|it| it.0 + it.1 > 0).count() as u32;
     (trials > 0).then(|| Finding::SlotsExhausted {
         cell: cell.number,
+        limit: connection_limit(cell),
         refused: counts.iter().map(|it| it.0).sum(),
         logged: counts.iter().map(|it| it.1).sum(),
         max_connections: match &cell.server().map(|it| &it.kind) {
@@ -31,6 +33,22 @@ pub fn slots_exhausted(cell: &Cell<'_>) -> Option<Finding> {
         trials,
         of: cell.trials.len() as u32,
     })
+}
+
+/// By the words of PostgreSQL, `src/backend/utils/init/postinit.c`: `too many connections for role "few"`.
+fn connection_limit(cell: &Cell<'_>) -> ConnectionLimit {
+    let summaries = cell.trials.iter().filter_map(|it| it.summary);
+    let failures = summaries.flat_map(|it| it.connecting.refused.iter().chain(&it.failures));
+    let exhausted = failures.filter(|it| it.code == EXHAUSTED);
+    let words: Vec<&str> = exhausted.filter_map(|it| it.message.as_deref()).collect();
+    let says = |text| words.iter().any(|it| it.contains(text));
+    if says("too many connections for role") {
+        ConnectionLimit::Role
+    } else if says("too many connections for database") {
+        ConnectionLimit::Database
+    } else {
+        ConnectionLimit::Server
+    }
 }
 
 /// Refused log-ins; with a pooler also transactions that it failed with its server's code.

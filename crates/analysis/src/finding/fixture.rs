@@ -8,7 +8,7 @@ use model::matrix::{NotApplied, Status};
 use model::plan::*;
 use model::reach::Reach;
 use model::summary::{Cost, QueryMode, Reason, Server, Summary, Validity};
-use model::{AnswerSizes, Code, EventKind, LogEvent, Measured, Nanos, Sample, Second};
+use model::{AnswerSizes, Code, EventKind, LogEvent, Measured, Nanos, Outage, Sample, Second};
 
 /// An experiment of cells, each by one word: `direct`, `unix` (direct over a Unix socket), `session`, `pooled` (transaction
 /// mode), `statement`, `odyssey` (transaction), `haproxy`, `balanced` (with maxconn 20). PostgreSQL has 50 slots and one
@@ -194,6 +194,20 @@ impl Run {
 
     pub fn refused(self, state: &[u8; 5], n: u64) -> Run {
         self.with(|it| (0..n).for_each(|_| it.measured.interval.refused.count(Code::SqlState(*state))))
+    }
+
+    /// Nothing succeeded between these seconds.
+    pub fn outage(self, from: u64, to: u64) -> Run {
+        let (from, to) = (Nanos::from_secs(from), Nanos::from_secs(to));
+        self.with(|it| it.measured.outages = vec![Outage { from, to, unended: false, failing: false }])
+    }
+
+    /// What the server said of every failure.
+    pub fn said(mut self, words: &str) -> Run {
+        if let Some(it) = &mut self.summary {
+            it.with_messages(|_| Some(words.to_owned()));
+        }
+        self
     }
 
     pub fn dropped(self, n: u64) -> Run {

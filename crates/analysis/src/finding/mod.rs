@@ -24,6 +24,7 @@ mod unused;
 mod waits;
 
 use crate::sizes::SizeCourse;
+use crate::validity::outage_doubt;
 pub(crate) use clients::HARDLY;
 pub use model::finding::Finding;
 use model::finding::{Circumstance, Missing, Rule};
@@ -137,7 +138,8 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         // What is under way in Odyssey is known as an average of the whole trial, so the rest is taken likewise.
         let odyssey = cell.pooler().is_some_and(|it| matches!(it.kind, Kind::Odyssey(_)));
         found.extend(queue::in_pooler(if odyssey { cell } else { full }));
-        found.extend(judged(cell, full));
+        let interrupted = cell.trials.iter().any(|it| it.summary.and_then(outage_doubt).is_some());
+        found.extend(judged(cell, full).into_iter().filter(|it| !(interrupted && is_limiter(it))));
         found.extend(compared::deadlocks(cell));
         found.extend(clients::run_is_closed(cell));
         found.extend(clients::left(cell));
@@ -153,6 +155,18 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     found.extend(beside::open_and_closed(&cells));
     found.extend(beside::feeds_differ(&cells));
     found
+}
+
+/// Whether it says what holds the throughput up: averages over time with and without an outage do not show that.
+fn is_limiter(it: &Finding) -> bool {
+    matches!(
+        it,
+        Finding::PoolerBound { .. }
+            | Finding::PoolBound { .. }
+            | Finding::ServerBound { .. }
+            | Finding::SessionsWait { .. }
+            | Finding::Bound { .. }
+    )
 }
 
 /// Rules on what was sampled, each of trials under full load and of their whole windows. What is asked every ten seconds, or

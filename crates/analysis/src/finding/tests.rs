@@ -89,7 +89,7 @@ fn slots_run_out() {
             Run::new(0, 2).without_summary().event(EventKind::TooManyConnections, 5),
         ],
         &[
-            "SlotsExhausted { cell: 0, refused: 40, logged: 46, max_connections: Some(50), first_second: Some(3), trials: 2, of: 3 }",
+            "SlotsExhausted { cell: 0, limit: Server, refused: 40, logged: 46, max_connections: Some(50), first_second: Some(3), trials: 2, of: 3 }",
         ],
     );
     // Behind Odyssey transactions fail with the code of its server.
@@ -97,10 +97,20 @@ fn slots_run_out() {
         &["odyssey"],
         &[run().failed(b"53300", 188)],
         &[
-            "SlotsExhausted { cell: 0, refused: 188, logged: 0, max_connections: Some(50), first_second: None, trials: 1, of: 1 }",
+            "SlotsExhausted { cell: 0, limit: Server, refused: 188, logged: 0, max_connections: Some(50), first_second: None, trials: 1, of: 1 }",
         ],
     );
     check(&["direct"], &[run().refused(b"28P01", 40)], &[]);
+    for (words, limit) in [
+        ("sorry, too many clients already", "Server"),
+        ("too many connections for role \"few\"", "Role"),
+        ("too many connections for database \"shop\"", "Database"),
+    ] {
+        let exhausted = format!(
+            "SlotsExhausted {{ cell: 0, limit: {limit}, refused: 40, logged: 0, max_connections: Some(50), first_second: None, trials: 1, of: 1 }}"
+        );
+        check(&["direct"], &[run().refused(b"53300", 40).said(words)], &[&exhausted]);
+    }
 }
 
 #[test]

@@ -130,6 +130,7 @@ fn hindered(it: &Reason) -> Hindered {
         | Reason::Stalled { .. } => Hindered::Generator,
         Reason::Exhausted { .. } => Hindered::Descriptors,
         Reason::Suspended { .. } => Hindered::Failed { why: "suspended".to_owned() },
+        Reason::Aborted { .. } => Hindered::Failed { why: "clients aborted".to_owned() },
     }
 }
 

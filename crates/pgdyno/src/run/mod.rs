@@ -33,6 +33,7 @@ use model::objective::Verdict;
 use model::plan::{Dataset, Experiment, Feed, Find, Setup, Sweep};
 use model::reach::Reach;
 use model::search::{Seen, Stage, Step};
+use model::stop::Fired;
 use past::Past;
 use show::Show;
 use stack::restore::Bloat;
@@ -192,6 +193,8 @@ type Fed = (Vec<Feed>, Option<Dataset>, Option<u64>);
 struct Ended {
     status: Status,
     reason: Option<String>,
+    /// The rule that stopped it.
+    fired: Option<Fired>,
     /// Whether there is anything to show of it.
     measured: bool,
     valid: bool,
@@ -344,8 +347,19 @@ impl Bench {
             Err(why) => return hindered(why),
         };
         self.show.measured(&done);
-        let Done { measured, summary, objectives, fired, blind, ended, watching, seconds, ordeal, freshness } =
-            done;
+        let Done {
+            measured,
+            summary,
+            objectives,
+            fired,
+            blind,
+            aborted,
+            ended,
+            watching,
+            seconds,
+            ordeal,
+            freshness,
+        } = done;
         let seen = step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
         let text = format!("{:.4}", watching.share());
         self.writer.note(Note { trial: Some(id), subject: result::MONITORING.to_owned(), text });
@@ -369,7 +383,7 @@ impl Bench {
             self.writer.note(told(result::FRESHNESS, serde_json::to_string(it)));
         }
         if !measured.outages.is_empty() {
-            self.writer.note(told(result::OUTAGES, serde_json::to_string(&measured.outages)));
+            self.writer.note(told(result::OUTAGES, serde_json::to_string(&summary.outages)));
         }
         let fired_as = fired.iter().map(|it| told(result::FIRED, serde_json::to_string(it)));
         judged.chain(fired_as).for_each(|it| self.writer.note(it));
@@ -384,8 +398,12 @@ impl Bench {
             |it: &String| step.is_none().then(|| it.clone()).or(answered(&summary).then(|| it.clone()));
         let nothing = result::nothing_succeeded(&summary).as_ref().and_then(fails);
         let without_success = nothing.is_some();
+        // Without a success that is the reason, and aborted clients follow from it. A script that cannot go on is no limit of a
+        // system, whatever the rules say.
+        let aborted = aborted.filter(|_| summary.total.counts.ok > 0);
         let (status, reason) = match (&fired, self.writer.trouble()) {
             (_, Some(it)) => (Status::Failed, Some(trouble(it))),
+            (_, None) if aborted.is_some() => (Status::Failed, aborted),
             (Some(it), None) => {
                 let rule = format!("{} at second {}", it.rule, it.at_second);
                 (Status::Stopped, Some([vec![rule], ended].concat().join("; ")))
@@ -409,7 +427,7 @@ impl Bench {
         };
         // Of a trial that broke off nothing is known.
         let seen = seen.filter(|_| matches!(status, Status::Complete | Status::Stopped));
-        (Ended { status, reason, measured: true, valid, broken, nothing: without_success }, end, seen)
+        (Ended { status, reason, fired, measured: true, valid, broken, nothing: without_success }, end, seen)
     }
 }
 
@@ -442,7 +460,9 @@ fn hindered(why: Hindrance) -> (Ended, End, Option<Seen>) {
     };
     let outcome = Outcome { status, reason: reason.clone(), ended_ms: now_ms() };
     let end = End { outcome, summary: None, valid: None, measured: None };
-    (Ended { status, reason, measured: false, valid: true, broken: false, nothing: false }, end, None)
+    let ended =
+        Ended { status, reason, fired: None, measured: false, valid: true, broken: false, nothing: false };
+    (ended, end, None)
 }
 
 fn verdict(strict: bool, status: Status, trials: &[Ended]) -> u8 {

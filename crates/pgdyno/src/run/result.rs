@@ -117,6 +117,14 @@ pub fn nothing_succeeded(it: &Summary) -> Option<String> {
     (it.total.counts.ok == 0).then(|| format!("no transaction succeeded{why}"))
 }
 
+/// Why a trial failed whose clients aborted; `None` where none did. `first`: why the first one did.
+pub fn clients_aborted(it: &Summary, first: Option<&str>) -> Option<String> {
+    let (gone, clients) = (it.generator.aborted, it.plan.clients);
+    let why = first.map_or(String::new(), |it| format!(": {it}"));
+    (gone > 0)
+        .then(|| format!("{gone} of {clients} clients gave up, because their script could not go on{why}"))
+}
+
 /// Operations that never succeeded while others did: their names, and why.
 pub fn never_succeeded(setup: &Setup, it: &Summary) -> Vec<(String, String)> {
     let named = setup.operations.iter().zip(&it.scripts);

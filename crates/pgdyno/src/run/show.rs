@@ -179,6 +179,7 @@ impl Show {
                 p99: total.response.p99,
                 failed: total.counts.failed + total.counts.unknown,
                 invalid: done.summary.validity.reasons.first().copied(),
+                outage: analysis::outage_doubt(&done.summary),
             });
         }
         for rule in &done.blind {
@@ -202,7 +203,10 @@ impl Show {
                 None => End::NotCounted(String::new()),
             },
             Status::Complete => End::Complete,
-            Status::Stopped => End::Stopped,
+            Status::Stopped => match &it.fired {
+                Some(fired) => End::Stopped { rule: fired.rule.clone(), second: fired.at_second },
+                None => End::Interrupted,
+            },
             Status::Interrupted => End::Interrupted,
             Status::Skipped => End::Skipped(reason()),
             Status::Failed => End::Failed(reason()),

@@ -2,7 +2,7 @@
 
 use super::lab::{Hindrance, Lab};
 use super::ordeal::{Course, Planned, Scene};
-use super::result::GENERATOR;
+use super::result::{self, GENERATOR};
 use super::watch::{Eyes, Seen, Since};
 use super::workload::{self, Loaded};
 use crate::clock::{self, unix_time};
@@ -51,6 +51,8 @@ pub struct Done {
     pub fired: Option<Fired>,
     /// Stop rules that never had a value.
     pub blind: Vec<String>,
+    /// Why clients aborted; `None` where none did.
+    pub aborted: Option<String>,
     /// What ended meanwhile though nobody asked it to, and how.
     pub ended: Vec<String>,
     /// What watching cost.
@@ -130,7 +132,7 @@ pub fn run(
     // Poolers take note of clients that have left.
     std::thread::sleep(SETTLE);
     let watching = sampler.stop();
-    let (refused, messages) = (eyes.refused(), eyes.messages());
+    let (refused, aborted, messages) = (eyes.refused(), eyes.aborted(), eyes.messages());
     let (fired, blind, seconds) = eyes.finish();
     let hit = course.as_ref().map_or(Vec::new(), Course::hit);
     let ended = lab.ended(&hit);
@@ -142,6 +144,7 @@ pub fn run(
     if !setup.faults.is_empty() {
         analysis::expected_outages(&mut summary);
     }
+    let aborted = result::clients_aborted(&summary, aborted.as_deref());
     let ordeal = course.map(|it| it.conclude(lab)).transpose()?;
     let operations = &scene.operations;
     let objectives = setup
@@ -149,7 +152,19 @@ pub fn run(
         .iter()
         .map(|it| objective::parse(it, operations).expect("it was checked").judge(&summary));
     let objectives = objectives.collect();
-    Ok(Done { measured, summary, objectives, fired, blind, ended, watching, seconds, ordeal, freshness })
+    Ok(Done {
+        measured,
+        summary,
+        objectives,
+        fired,
+        blind,
+        aborted,
+        ended,
+        watching,
+        seconds,
+        ordeal,
+        freshness,
+    })
 }
 
 /// Asks replicas what they show of what was just written, where there are some and it is asked for.

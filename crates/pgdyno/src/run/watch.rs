@@ -93,6 +93,8 @@ pub struct Eyes<'a> {
     fresh: Vec<Sample>,
     /// What the first client was told that could not connect.
     refused: Option<String>,
+    /// Why the first client aborted.
+    aborted: Option<String>,
     messages: Messages,
     /// Each second, where they are wanted afterwards.
     kept: Option<Vec<Pace>>,
@@ -110,7 +112,7 @@ impl<'a> Eyes<'a> {
         keep: bool,
     ) -> Eyes<'a> {
         let (second, in_flight, fresh) = (0, 0, Vec::new());
-        let (fired, refused) = (None, None);
+        let (fired, refused, aborted) = (None, None, None);
         Eyes {
             observations,
             rules,
@@ -124,6 +126,7 @@ impl<'a> Eyes<'a> {
             in_flight,
             fresh,
             refused,
+            aborted,
             messages: Messages::default(),
             kept: keep.then(Vec::new),
         }
@@ -142,6 +145,11 @@ impl<'a> Eyes<'a> {
     /// What the first client was told that could not connect.
     pub fn refused(&self) -> Option<String> {
         self.refused.clone()
+    }
+
+    /// Why the first client aborted, if one did.
+    pub fn aborted(&self) -> Option<String> {
+        self.aborted.clone()
     }
 
     /// What was said of failures.
@@ -230,6 +238,7 @@ impl Watch for Eyes<'_> {
                 self.event(EventKind::Error, Some(code.to_string()), first_words(&message));
             }
             Said::Aborted { client, why, .. } => {
+                self.aborted.get_or_insert_with(|| messages::reason(&why));
                 let (code, words) = messages::aborted(&why);
                 let first = words.lines().next().unwrap_or_default();
                 if before.of(&code.to_string()).is_none() {

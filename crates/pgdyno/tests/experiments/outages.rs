@@ -44,6 +44,98 @@ load: { model: closed, clients: 2, duration: 1s }
     assert!(page.contains("wrong: none of ") && page.contains("22012 division by zero"), "{page}");
 }
 
+/// Clients whose script cannot go on leave a load that is not the planned one: the trial fails, and says why.
+#[test]
+fn a_load_that_clients_give_up_fails_its_trial() {
+    let mixed = "{ good: { weight: 9, sql: SELECT 1 }, bad: { weight: 1, sql: SELECT nocolumn } }";
+    let rare =
+        r#"{ rare: { sql: "\\set r random(1, 50)\n\\if :r = 1\n\\set r 1 / 0\n\\endif\nSELECT :r;" } }"#;
+    let closed = "{ model: closed, clients: 4, duration: 2s }";
+    let open = "{ model: open, schedule: \"const(200, 2s)\", max_in_flight: 4 }";
+    let division = "38000 division by zero";
+    for (operations, load, why) in [
+        (mixed, closed, "42703 column \"nocolumn\" does not exist"),
+        (mixed, open, "42703 column \"nocolumn\" does not exist"),
+        (rare, closed, division),
+        (rare, open, division),
+    ] {
+        let yaml = format!(
+            "
+stack: {{ postgres: {{}} }}
+operations: {operations}
+load: {load}
+objectives: [ \"errors < 1%\" ]
+"
+        );
+        let bench = Bench::new("given-up", &yaml);
+        let ended = bench.run(&[]);
+        ended.expect(2);
+        let (_, status, reason) = trials(&bench.stored()).remove(0);
+        assert_eq!(status, Status::Failed, "{reason}");
+        assert!(reason.contains(" of 4 clients gave up") && reason.contains(why), "{reason}");
+        let page = page(&bench);
+        assert!(
+            page.contains("No answer: its one trial does not count") && page.contains("gave up"),
+            "{page}"
+        );
+        if load == open {
+            let it = counts(&bench.stored(), 1);
+            assert_eq!(
+                it.ok + it.failed + it.unknown + it.dropped,
+                400,
+                "what nobody sends is dropped: {it:?}"
+            );
+        }
+    }
+}
+
+/// A transaction that is not ended holds its locks and is rolled back: it is no success.
+#[test]
+fn a_transaction_that_stays_open_is_no_success() {
+    let yaml = "
+stack: { postgres: {} }
+operations: { open: { sql: \"BEGIN; SELECT 1;\" } }
+load: { model: closed, clients: 2, duration: 1s }
+";
+    let bench = Bench::new("open", yaml);
+    bench.run(&[]).expect(2);
+    let (_, status, reason) = trials(&bench.stored()).remove(0);
+    let expected =
+        "no transaction succeeded: 38000 end of script reached without completing the last transaction";
+    assert_eq!((status, reason.as_str()), (Status::Failed, expected));
+}
+
+/// Many short freezes are as bad as a long one, and the terminal says so without any objective.
+#[test]
+fn short_freezes_are_told_and_break_objectives() {
+    let yaml = "
+stack: { postgres: {} }
+operations: { one: { sql: SELECT 1 } }
+load: { model: closed, clients: 4, duration: 8s }
+";
+    for (objectives, status) in [("[]", 0), ("[p99 < 100ms]", 99)] {
+        let bench = Bench::new("freezes", yaml);
+        let mut running = bench.begin(&["--set", &format!("objectives={objectives}")]);
+        running.measures(1);
+        let server = bench.process("postgres");
+        let stopped = children(server);
+        for second in 2..6 {
+            stopped.iter().for_each(|it| _ = kill_process(*it, Signal::STOP));
+            std::thread::sleep(std::time::Duration::from_millis(850));
+            stopped.iter().for_each(|it| _ = kill_process(*it, Signal::CONT));
+            until("the next second", || match counts(&bench.stored(), 1).seconds {
+                seconds if seconds >= second => Ok(()),
+                seconds => Err(format!("{seconds} seconds")),
+            });
+        }
+        let ended = running.end();
+        ended.expect(status);
+        assert!(ended.err.contains("nothing succeeded for "), "{}", ended.err);
+        assert!(ended.out.contains("! nothing succeeded for "), "{}", ended.out);
+        assert!(!ended.out.contains("nothing is full"), "{}", ended.out);
+    }
+}
+
 /// The server's processes stand still from the trial's first second to its last: in either model that breaks the objectives, and
 /// the answer says so.
 #[test]

@@ -323,13 +323,14 @@ pub fn trials(run: &Run) -> Vec<(Trial, Status, String)> {
     run.trials().unwrap_or_else(|why| panic!("{why}")).into_iter().map(ended).collect()
 }
 
-/// Of a trial's ticks: how many ended well, and by code how many failed, were refused or are unknown.
+/// Of a trial's ticks: how many ended well, failed, are unknown or were dropped, and by code how many were refused.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub seconds: usize,
     pub ok: u64,
     pub failed: u64,
     pub unknown: u64,
+    pub dropped: u64,
     pub refused: Vec<(String, u64)>,
 }
 
@@ -342,6 +343,7 @@ pub fn counts(run: &Run, trial: u32) -> Counts {
             counts.ok += cell.ok;
             counts.failed += cell.failed.iter().map(|it| it.1).sum::<u64>();
             counts.unknown += cell.unknown.iter().map(|it| it.1).sum::<u64>();
+            counts.dropped += cell.dropped;
         }
         counts.refused.extend(interval.refused.iter().map(|(code, count)| (code.to_string(), count)));
     }

@@ -32,12 +32,13 @@ pub fn lines(out: &mut String, it: &Summary, lang: &dyn Lang) {
     prose(out, lang.label(Label::Measured), &lang.measured(&it.server, &it.plan));
     let (validity, clients) = (&it.validity, it.plan.clients);
     match &validity.reasons[..] {
+        _ if it.total.counts.ok == 0 => {
+            let verdict = lang.nothing_succeeded(it.foremost_failure().map(named).as_deref());
+            prose(out, lang.label(Label::Verdict), &verdict);
+        }
         [] => {
             let outage = validity.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. }));
             let verdict = match outage {
-                _ if it.total.counts.ok == 0 => {
-                    lang.nothing_succeeded(it.foremost_failure().map(named).as_deref())
-                }
                 Some(it) => lang.valid_but(&lang.doubt(it, clients)),
                 None => lang.label(Label::Valid).to_owned(),
             };

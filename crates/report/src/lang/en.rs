@@ -197,6 +197,10 @@ impl Lang for En {
             Reason::Stalled { thread, lasting } => {
                 format!("thread {} of the generator froze for {}", thread + 1, NUMBERS.time(lasting))
             }
+            Reason::Aborted { clients, of } => format!(
+                "{clients} of {of} clients gave up, because their script could not go on; the load was smaller than \
+                 planned"
+            ),
         }
     }
 
@@ -255,10 +259,6 @@ impl Lang for En {
                 NUMBERS.percent(share, 0),
                 NUMBERS.bytes(small as f64),
                 NUMBERS.bytes(large as f64)
-            ),
-            Doubt::Aborted { clients: gone } => format!(
-                "{gone} of {clients} clients gave up, because their script could not go on; the load was less than \
-                 asked for"
             ),
             Doubt::ClockSet { step } => format!(
                 "this machine's clock was set {} by {}; no duration and no moment in this report depends on it, those in \

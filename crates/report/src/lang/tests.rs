@@ -43,8 +43,9 @@ fn reasons() -> Vec<Reason> {
         Reason::Suspended { lasting: Nanos::from_secs(12_345) },
         Reason::Throttled { share: 0.12 },
         Reason::Stalled { thread: 0, lasting: lag },
+        Reason::Aborted { clients: 2, of: 50 },
     ];
-    covers!(all, Reason: Late, Saturated, Exhausted, Suspended, Throttled, Stalled);
+    covers!(all, Reason: Late, Saturated, Exhausted, Suspended, Throttled, Stalled, Aborted);
     all
 }
 
@@ -61,11 +62,10 @@ fn doubts() -> Vec<Doubt> {
         Doubt::Outage { count: 3, lasting: lag, from: lag, to: Nanos::from_secs(7) },
         Doubt::FewSamples { count: 121 },
         Doubt::SmallAnswers { small: 2_000, large: 40_000, share: 0.6 },
-        Doubt::Aborted { clients: 2 },
         Doubt::ClockSet { step: -3_600_000_000_000 },
     ];
     covers!(all, Doubt: HostLate, Stolen, Starved, CapReached, Unfair, NothingOk, Outage, FewSamples, SmallAnswers,
-        Aborted, ClockSet);
+        ClockSet);
     all
 }
 
@@ -429,7 +429,11 @@ fn russian_forms() {
                 .next()
                 .unwrap_or_default()
                 .to_owned(),
-            Ru.doubt(&Doubt::Aborted { clients: n }, 50).split(':').next().unwrap_or_default().to_owned(),
+            Ru.reason(&Reason::Aborted { clients: n, of: 50 })
+                .split(':')
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
         ]
     };
     for (n, expected) in [

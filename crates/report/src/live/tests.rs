@@ -229,10 +229,19 @@ fn foreign_words_do_no_harm() {
 
 #[test]
 fn trials_that_are_over() {
-    let figures =
-        Figures { rate: PerSecond(7508.4), p99: Some(Nanos::from_micros(9_304)), failed: 0, invalid: None };
+    let figures = Figures {
+        rate: PerSecond(7508.4),
+        p99: Some(Nanos::from_micros(9_304)),
+        failed: 0,
+        invalid: None,
+        outage: None,
+    };
     let held_back = Some(Reason::Throttled { share: 0.4 });
     let bad = Figures { p99: None, failed: 7, invalid: held_back, ..figures.clone() };
+    let (from, to) = (Nanos::from_secs(2), Nanos::from_secs(5));
+    let outage = Some(Doubt::Outage { count: 1, lasting: to - from, from, to });
+    let down = Figures { outage, ..figures.clone() };
+    let stopped = End::Stopped { rule: "limit(5s)".to_owned(), second: 4 };
     let why = "the generator was late or had no reserve";
     for (figures, end, english) in [
         (Some(&figures), End::Complete, " 3/12  a: 7508 tps, p99 9.30 ms"),
@@ -249,7 +258,16 @@ fn trials_that_are_over() {
         ),
         (Some(&figures), End::NotCounted(String::new()), " 3/12  a: 7508 tps, p99 9.30 ms: does not count"),
         (Some(&figures), End::Held, " 3/12  a: 7508 tps, p99 9.30 ms: held"),
-        (Some(&figures), End::Stopped, " 3/12  a: 7508 tps, p99 9.30 ms, stopped by a rule"),
+        (
+            Some(&figures),
+            stopped.clone(),
+            " 3/12  a: 7508 tps, p99 9.30 ms, stopped by limit(5s) after second 4",
+        ),
+        (
+            Some(&down),
+            End::Complete,
+            " 3/12  a: 7508 tps, p99 9.30 ms, nothing succeeded for 3.00 s (from 2.00 s to 5.00 s)",
+        ),
         (Some(&figures), End::Interrupted, " 3/12  a: 7508 tps, p99 9.30 ms, interrupted"),
         (None, End::Interrupted, " 3/12  a: interrupted before it began"),
         (None, End::Skipped("no odyssey".to_owned()), " 3/12  a: skipped: no odyssey"),
@@ -299,6 +317,7 @@ fn russian_sentences() {
         p99: Some(Nanos::from_micros(9_304)),
         failed: 12_345,
         invalid: Some(Reason::Suspended { lasting: seconds(3) }),
+        outage: None,
     };
     let end = |figures: Option<&Figures>, end| {
         Ru.trial_finished(&Finished {
@@ -332,9 +351,9 @@ fn russian_sentences() {
         (Ru.live_pool(&pool(Some(105.0), Some(20.0))), "pooler: ждут 105, занято серверов 20"),
         (Ru.live_pool(&pool(None, Some(1.0))), "pooler: занято серверов 1"),
         (
-            end(Some(&figures), End::Stopped),
+            end(Some(&figures), End::Stopped { rule: "limit(5s)".to_owned(), second: 4 }),
             "7508 транз/с, p99 9,30 мс, ошибок: 12 345, НЕДОСТОВЕРНО: машина была приостановлена на 3,00 с, остановлено по \
-             правилу",
+             правилу limit(5s) после секунды 4",
         ),
         (end(None, End::Interrupted), "прервано до начала"),
         (end(None, End::Skipped("нет odyssey".to_owned())), "пропущено: нет odyssey"),

@@ -1,10 +1,11 @@
 use super::*;
 use crate::lang::{En, Lang, Ru};
-use model::finding::{Compared, OtherWork};
+use model::finding::{Compared, ConnectionLimit, OtherWork};
 use model::matrix::{Against, Hop, Placement, Status, Trial};
 use model::objective::{Judged, Tally, Unit, Verdict as Kept, Worst};
 use model::plan::{Entrance, PoolMode, Replication, Sync};
-use model::{PerSecond, stop::Fired};
+use model::summary::Doubt;
+use model::{Nanos, PerSecond, stop::Fired};
 
 fn hop(product: &'static str, mode: Option<PoolMode>, size: u32, cpu: f64, entrance: Entrance) -> Hop {
     let placement = Placement { cpu: Some(cpu), cpus: vec![] };
@@ -43,7 +44,8 @@ fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, Verdict)>) -> R
         estimate(Figure::PoolerCpu, 0.1, 0.0),
         estimate(Figure::ServerCpu, 0.97, 0.0),
     ];
-    let trial = |repetition| Trial { repetition, status: Status::Done, valid: true, reasons: vec![] };
+    let trial =
+        |repetition| Trial { repetition, status: Status::Done, valid: true, reasons: vec![], outage: None };
     Row {
         label: vec![("pooler.mode".into(), mode.into()), ("clients".into(), clients.to_string())],
         hops: before.into_iter().chain([hop("PostgreSQL", None, 50, 1.0, tcp)]).collect(),
@@ -112,6 +114,23 @@ fn golden(name: &str, got: &str) {
     }
     let expected = std::fs::read_to_string(&path).expect("UPDATE_EXPECT=1 writes it");
     assert_eq!(got, expected, "{name}; UPDATE_EXPECT=1 rewrites it");
+}
+
+#[test]
+fn names_outages_and_stop_rules_below_the_table() {
+    let mut matrix = matrix();
+    let (from, to) = (Nanos::from_secs(2), Nanos::from_secs(5));
+    matrix.rows[0].trials[1].outage = Some(Doubt::Outage { count: 1, lasting: to - from, from, to });
+    let rule = "errors(10%,2s)".to_owned();
+    let fired = Fired { rule, cause_second: 3, at_second: 4, rate_at_cause: PerSecond(200.0), tank_rc: None };
+    matrix.rows[4].trials[0].status = Status::Stopped { fired };
+    let text = text(&matrix, &[], Style::default(), &En).split_whitespace().collect::<Vec<_>>().join(" ");
+    for expected in [
+        "! none/8, trial 2: nothing succeeded for 3.00 s (from 2.00 s to 5.00 s)",
+        "! statement/8, trial 1: errors(10%,2s) stopped the load after second 4; it began in second 3, at 200",
+    ] {
+        assert!(text.contains(expected), "{expected} in {text}");
+    }
 }
 
 #[test]
@@ -216,6 +235,7 @@ fn findings_as_sentences() {
     let all = [
         Finding::SlotsExhausted {
             cell,
+            limit: ConnectionLimit::Server,
             refused: 40,
             logged: 46,
             max_connections: Some(50),
@@ -225,6 +245,7 @@ fn findings_as_sentences() {
         },
         Finding::SlotsExhausted {
             cell: 2,
+            limit: ConnectionLimit::Server,
             refused: 7,
             logged: 7,
             max_connections: Some(50),

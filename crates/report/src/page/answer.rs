@@ -117,6 +117,7 @@ fn measured(case: &Case<'_>) -> Line {
             return Line { text: case.lang.answer(&Answer::NotYet), tone: Tone::Doubt };
         };
         let why = match (first.reasons.first(), &first.status) {
+            (_, Some(status @ Status::Failed { .. })) => case.lang.status(status),
             (Some(reason), _) => case.lang.reason(reason),
             (None, Some(status)) => case.lang.status(status),
             (None, None) => case.lang.status(&Status::Interrupted),

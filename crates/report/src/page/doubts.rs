@@ -3,6 +3,7 @@
 use super::case::Case;
 use super::goals::distinct;
 use super::{Block, Line, Tone};
+use model::account::TrialAccount;
 use model::matrix::{NotApplied, Status};
 use model::summary::{Doubt, Reason};
 use std::mem::discriminant;
@@ -19,14 +20,16 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
         items.push(doubtful(lang.not_applied(&same)));
     }
     let mut reasons: Vec<(&Reason, usize)> = Vec::new();
-    for reason in trials().flat_map(|it| &it.reasons) {
+    let failed = |it: &&TrialAccount| matches!(it.status, Some(Status::Failed { .. }));
+    for reason in trials().filter(|it| !failed(it)).flat_map(|it| &it.reasons) {
         match reasons.iter_mut().find(|it| discriminant(it.0) == discriminant(reason)) {
             Some(known) => known.1 += 1,
             None => reasons.push((reason, 1)),
         }
     }
     items.extend(reasons.iter().map(|(it, count)| bad(lang.left_out(*count, of, &lang.reason(it)))));
-    let lost = trials().filter(|it| !it.valid && it.reasons.is_empty()).filter_map(|it| it.status.as_ref());
+    let lost = trials().filter(|it| !it.valid && (it.reasons.is_empty() || failed(it)));
+    let lost = lost.filter_map(|it| it.status.as_ref());
     let lost: Vec<String> = lost.map(|it| lang.status(it)).collect();
     for why in distinct(lost.iter().cloned()) {
         let count = lost.iter().filter(|it| **it == why).count();

@@ -386,6 +386,8 @@ fn clients_that_ask_for_no_more() {
             "Bound { cell: 0, by: Clients { clients: 200, mean: 0.0025, most: 80000.0, delivered: 79000.0, idle: 0.5 } }",
         ],
     );
+    // An average over an outage says nothing of it.
+    check(&["direct"], &[half(79_000.0, 0.5).outage(2, 5)], &[]);
     // No processor is left, the machine's are not, some never got an answer, or they think.
     check(&["direct"], &[half(79_000.0, 0.85)], &[]);
     check(&["direct"], &[host(half(79_000.0, 0.5), 0.1)], &[]);

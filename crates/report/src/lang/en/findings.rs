@@ -9,11 +9,17 @@ use super::NUMBERS;
 use super::matrix::{entrance, mode};
 use crate::lang::told::{self, Cells, LeftOut, Rest, Seeming, Shares, list, name};
 use circumstance::read_back;
-use model::finding::{Answered, Compared, Finding, OtherWork, SizeChange};
+use model::finding::{Answered, Compared, ConnectionLimit, Finding, OtherWork, SizeChange};
 
 /// What findings of one paragraph have in common, as its beginning.
 pub fn group(it: &Finding) -> String {
     match it {
+        Finding::SlotsExhausted { limit: ConnectionLimit::Role, .. } => {
+            "PostgreSQL refused connections: the role's CONNECTION LIMIT was reached".to_owned()
+        }
+        Finding::SlotsExhausted { limit: ConnectionLimit::Database, .. } => {
+            "PostgreSQL refused connections: the database's CONNECTION LIMIT was reached".to_owned()
+        }
         Finding::SlotsExhausted { max_connections, .. } => {
             let slots = max_connections.map_or(String::new(), |it| format!(" (max_connections {it})"));
             format!("PostgreSQL's slots ran out{slots}")
@@ -236,7 +242,7 @@ fn left_out(reasons: &[(OtherWork, Vec<LeftOut>)], names: &[String]) -> String {
     };
     let each = reasons.iter().map(|(why, cells)| {
         let why = match why {
-            OtherWork::SlotsExhausted => "slots ran out in",
+            OtherWork::SlotsExhausted => "connections were refused in",
             OtherWork::ClientsStarved => "clients starved in",
             OtherWork::Errors { .. } => "more than 1 % failed in",
         };

@@ -81,7 +81,8 @@ impl LiveWords for En {
             let told = matches!(end, End::NotCounted(_));
             let invalid = it.invalid.as_ref().filter(|_| !told);
             let valid = invalid.map_or(String::new(), |it| format!(", INVALID: {}", self.reason(it)));
-            format!("{}{p99}{failed}{valid}", self.live_rate(it.rate))
+            let outage = it.outage.as_ref().map_or(String::new(), |it| format!(", {}", self.doubt(it, 0)));
+            format!("{}{p99}{failed}{outage}{valid}", self.live_rate(it.rate))
         });
         match (end, figures) {
             (End::Complete, figures) => figures.unwrap_or_default(),
@@ -91,7 +92,9 @@ impl LiveWords for En {
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };
                 format!("{}: does not count{why}", figures.unwrap_or_default())
             }
-            (End::Stopped, figures) => format!("{}, stopped by a rule", figures.unwrap_or_default()),
+            (End::Stopped { rule, second }, figures) => {
+                format!("{}, stopped by {rule} after second {second}", figures.unwrap_or_default())
+            }
             (End::Interrupted, None) => "interrupted before it began".to_owned(),
             (End::Interrupted, Some(figures)) => format!("{figures}, interrupted"),
             (End::Skipped(why), _) => format!("skipped: {why}"),

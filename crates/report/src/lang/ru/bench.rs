@@ -114,6 +114,11 @@ pub fn reason(it: &Reason) -> String {
         Reason::Stalled { thread, lasting } => {
             format!("поток {} генератора замер на {}", thread + 1, RU.time(lasting))
         }
+        Reason::Aborted { clients, of } => format!(
+            "{} из {of} {} работу: их скрипт не мог продолжаться; нагрузка была меньше заданной",
+            counted(clients.into(), "клиент", "клиента", "клиентов"),
+            plural(clients.into(), "прекратил", "прекратили", "прекратили")
+        ),
     }
 }
 
@@ -170,11 +175,6 @@ pub fn doubt(it: &Doubt, clients: u32) -> String {
             RU.percent(share, 0),
             RU.bytes(small as f64),
             RU.bytes(large as f64)
-        ),
-        Doubt::Aborted { clients: gone } => format!(
-            "{} из {clients} {} работу: их скрипт не мог продолжаться; нагрузка была меньше заданной",
-            counted(gone.into(), "клиент", "клиента", "клиентов"),
-            plural(gone.into(), "прекратил", "прекратили", "прекратили")
         ),
         Doubt::ClockSet { step } => format!(
             "часы этой машины переведены {} на {}; длительности и моменты в этом отчёте от них не зависят, а в логах \

@@ -11,12 +11,18 @@ use super::matrix::{entrance, mode};
 use super::{counted, oblique};
 use crate::lang::told::{self, Cells, LeftOut, Rest, Seeming, Shares, list, name};
 use circumstance::read_back;
-use model::finding::{Answered, Compared, Finding, OtherWork, SizeChange};
+use model::finding::{Answered, Compared, ConnectionLimit, Finding, OtherWork, SizeChange};
 use model::plan::{Entrance, PoolMode};
 
 /// What findings of one paragraph have in common, as its beginning.
 pub fn group(it: &Finding) -> String {
     match it {
+        Finding::SlotsExhausted { limit: ConnectionLimit::Role, .. } => {
+            "PostgreSQL отказывал в подключении: исчерпан предел подключений роли".to_owned()
+        }
+        Finding::SlotsExhausted { limit: ConnectionLimit::Database, .. } => {
+            "PostgreSQL отказывал в подключении: исчерпан предел подключений базы данных".to_owned()
+        }
         Finding::SlotsExhausted { max_connections, .. } => {
             let slots = max_connections.map_or(String::new(), |it| format!(" (max_connections {it})"));
             format!("в PostgreSQL кончились слоты подключений{slots}")
@@ -284,7 +290,7 @@ fn left_out(reasons: &[(OtherWork, Vec<LeftOut>)], names: &[String]) -> String {
     };
     let each = reasons.iter().map(|(why, cells)| {
         let why = match why {
-            OtherWork::SlotsExhausted => "слоты кончились в",
+            OtherWork::SlotsExhausted => "в подключении отказано в",
             OtherWork::ClientsStarved => "клиенты обделены в",
             OtherWork::Errors { .. } => "больше 1\u{a0}% ошибок в",
         };

@@ -93,7 +93,8 @@ impl LiveWords for Ru {
             let told = matches!(end, End::NotCounted(_));
             let invalid = it.invalid.as_ref().filter(|_| !told);
             let valid = invalid.map_or(String::new(), |it| format!(", НЕДОСТОВЕРНО: {}", self.reason(it)));
-            format!("{}{p99}{failed}{valid}", self.live_rate(it.rate))
+            let outage = it.outage.as_ref().map_or(String::new(), |it| format!(", {}", self.doubt(it, 0)));
+            format!("{}{p99}{failed}{outage}{valid}", self.live_rate(it.rate))
         });
         match (end, figures) {
             (End::Complete, figures) => figures.unwrap_or_default(),
@@ -103,7 +104,11 @@ impl LiveWords for Ru {
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };
                 format!("{}: не учитывается{why}", figures.unwrap_or_default())
             }
-            (End::Stopped, figures) => format!("{}, остановлено по правилу", figures.unwrap_or_default()),
+            (End::Stopped { rule, second }, figures) => format!(
+                "{}, остановлено по правилу {rule} после секунды {}",
+                figures.unwrap_or_default(),
+                RU.count(*second)
+            ),
             (End::Interrupted, None) => "прервано до начала".to_owned(),
             (End::Interrupted, Some(figures)) => format!("{figures}, прервано"),
             (End::Skipped(why), _) => format!("пропущено: {why}"),

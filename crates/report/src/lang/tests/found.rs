@@ -2,7 +2,8 @@
 
 use super::*;
 use model::finding::{
-    Answered, Bound, Circumstance, Compared, Missing, OtherWork, ReadBack, Rule, SentOn, SizeChange,
+    Answered, Bound, Circumstance, Compared, ConnectionLimit, Missing, OtherWork, ReadBack, Rule, SentOn,
+    SizeChange,
 };
 use model::plan::PoolMode;
 
@@ -15,8 +16,9 @@ fn compared(ratio: f64) -> Compared {
 pub(super) fn findings() -> Vec<Finding> {
     let node = || NODE.to_owned();
     let (cell, with) = (1, 0);
-    let slots = |first_second, trials| Finding::SlotsExhausted {
+    let slots = |limit, first_second, trials| Finding::SlotsExhausted {
         cell,
+        limit,
         refused: 40_123,
         logged: 46_123,
         max_connections: Some(50),
@@ -53,8 +55,9 @@ pub(super) fn findings() -> Vec<Finding> {
     };
     let deadlocks = |interval, runs| Finding::Deadlocks { cell, of_thousand: 2.99, interval, runs };
     let all = vec![
-        slots(Some(3), 2),
-        slots(None, 3),
+        slots(ConnectionLimit::Server, Some(3), 2),
+        slots(ConnectionLimit::Role, None, 3),
+        slots(ConnectionLimit::Database, None, 3),
         starved(None, 180),
         starved(Some((PoolMode::Session, 20)), 100),
         starved(Some((PoolMode::Transaction, 21)), 100),

@@ -422,6 +422,7 @@ fn live(lang: &dyn Lang) -> Told {
         p99: Some(took),
         failed: 12_345,
         invalid: Some(Reason::Throttled { share: 0.4 }),
+        outage: Some(Doubt::Outage { count: 1, lasting: took, from: took, to: took }),
     };
     let ends = vec![
         End::Complete,
@@ -429,7 +430,7 @@ fn live(lang: &dyn Lang) -> Told {
         End::TooMuch,
         End::NotCounted("№".into()),
         End::NotCounted(String::new()),
-        End::Stopped,
+        End::Stopped { rule: "№".into(), second: 12_345 },
         End::Interrupted,
         End::Skipped("№".into()),
         End::Failed("№".into()),

@@ -102,7 +102,8 @@ fn row(way: &str, tps: f64, against: Option<(f64, Verdict)>) -> Row {
         Estimate { against, ..estimate(Figure::Tps, tps, interval) },
         estimate(Figure::P99, 0.0123, None),
     ];
-    let trial = |repetition| Trial { repetition, status: Status::Done, valid: true, reasons: vec![] };
+    let trial =
+        |repetition| Trial { repetition, status: Status::Done, valid: true, reasons: vec![], outage: None };
     Row {
         label: vec![("way".into(), way.into())],
         hops,
@@ -414,8 +415,13 @@ pub fn hostile() -> Account {
             (missing.node, missing.why) = (text(), text());
         }
     }
-    it.matrix.rows[2].trials =
-        vec![Trial { repetition: 0, status: Status::Failed { why: text() }, valid: false, reasons: vec![] }];
+    it.matrix.rows[2].trials = vec![Trial {
+        repetition: 0,
+        status: Status::Failed { why: text() },
+        valid: false,
+        reasons: vec![],
+        outage: None,
+    }];
     it.matrix.objectives[0].objective = text();
     it.findings.push(Finding::SessionsWait { cell: 1, event: text(), share: 0.5, active: 3.0 });
     for cell in &mut it.cells {
