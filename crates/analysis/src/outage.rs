@@ -83,12 +83,12 @@ pub struct Gaps {
     /// The last success, or the window's beginning.
     last: Nanos,
     in_flight: u64,
-    /// Since `last`, at the end of every second a transaction was in flight or had failed.
-    waited_for: bool,
+    /// The first end of a second since `last` at which no transaction was in flight or had failed.
+    idle_since: Option<Nanos>,
     /// Since `last`, at the end of every second none was in flight and some had failed.
     turned_away: bool,
-    /// `waited_for` and `turned_away` at the end of the latest second.
-    at_end: (bool, bool),
+    /// `turned_away` at the end of the latest second.
+    at_end: bool,
     /// Whether the latest second failed, if it had no success. The time after the window does not count.
     empty: Option<bool>,
     /// Whether the seconds since that of `last`, and that one, had failures.
@@ -105,10 +105,9 @@ impl Gaps {
         let it: Brought = it.into();
         if self.begin.is_none() {
             (self.begin, self.last) = (Some(it.from), it.from);
-            (self.waited_for, self.turned_away, self.at_end) = (true, true, (true, true));
+            (self.turned_away, self.at_end) = (true, true);
         }
-        self.waited_for &= self.at_end.0;
-        self.turned_away &= self.at_end.1;
+        self.turned_away &= self.at_end;
         if let Some(failed) = self.empty.take() {
             self.whole += 1;
             self.failing += u64::from(failed);
@@ -120,21 +119,24 @@ impl Gaps {
             // Seconds of a file do not tell when: they were full of successes.
             None if it.ok > 0 => self.success(it.from, it.to),
             None => self.empty = Some(failed),
-            Some(it) => {
-                self.success(it.first, it.first);
-                it.gaps().for_each(|(from, to)| self.success_after(from, to));
-                self.last = self.last.max(it.last);
+            Some(successes) => {
+                self.success(successes.first, successes.first);
+                successes.gaps().for_each(|(from, to)| self.success_after(from, to));
+                self.last = self.last.max(successes.last);
             }
         }
         if self.empty.is_none() {
             self.failures = failed;
         }
-        self.at_end = (failed || self.in_flight > 0, failed && self.in_flight == 0);
+        if !failed && self.in_flight == 0 {
+            self.idle_since.get_or_insert(it.to);
+        }
+        self.at_end = failed && self.in_flight == 0;
     }
 
     fn success(&mut self, first: Nanos, last: Nanos) {
         self.close(first, false);
-        (self.last, self.waited_for, self.turned_away) = (last.max(self.last), true, true);
+        (self.last, self.idle_since, self.turned_away) = (last.max(self.last), None, true);
         (self.whole, self.failing) = (0, 0);
     }
 
@@ -145,7 +147,9 @@ impl Gaps {
     }
 
     fn close(&mut self, to: Nanos, unended: bool) {
-        if self.waited_for && to - self.last >= SHORTEST {
+        // Seconds after the window, in which clients wait for the end of their sessions, do not count.
+        let waited = self.idle_since.is_none_or(|idle| idle >= to);
+        if waited && to - self.last >= SHORTEST {
             let failing = match to - self.last < LONG {
                 true => self.failures,
                 false => self.turned_away || (self.whole > 0 && self.failing == self.whole),
@@ -443,6 +447,16 @@ mod tests {
         let mut it = measured(&["+100", "", "", "100@9-10 -100 ", "+100", "", "", "100@9-10 -100"]);
         it.interval.cells[0].response = millis(200, 4000);
         assert_eq!(found(&it), []);
+    }
+
+    #[test]
+    fn seconds_after_the_window_do_not_count() {
+        let mut gaps = Gaps::default();
+        for (number, text) in ["500", "100@0-2 +4", "", "!4 -4", "", ""].iter().enumerate() {
+            gaps.second(&second(number as u64, text));
+        }
+        let found: Vec<String> = gaps.finish(Nanos::from_secs(3)).iter().map(shown).collect();
+        assert_eq!(found, ["1.2-3.0 unended"]);
     }
 
     #[test]
